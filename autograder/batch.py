@@ -1,0 +1,157 @@
+"""`autograder grade`: a folder of submissions to one record per student, each written as it comes.
+
+A record that is already there counts as done when it is of the same file and the same kit, so a run that was stopped at
+any moment continues, and a second run grades only what changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import statistics
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder import record as rec
+from autograder.errors import AutograderError, UsageError
+from autograder.isolation import Isolation
+from autograder.kit_version import kit_version
+from autograder.manifest import Assignment
+from autograder.pool import Setup, Task, grade_many
+from autograder.running import find_module, read_module
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+@dataclass
+class Summary:
+    """What a batch has done."""
+
+    graded: list[rec.Record] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    odd: dict[str, str] = field(default_factory=dict)
+    """Students whose folder holds nothing that could be graded, and why: no record, never a zero."""
+
+    @property
+    def faults(self) -> list[str]:
+        return [record.submission.id for record in self.graded if record.score is None]
+
+
+class Batch:
+    """One class, one assignment."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        submissions: Path,
+        out: Path,
+        *,
+        jobs: int | None = None,
+        isolation: Isolation = Isolation.AUTO,
+        students: Sequence[str] = (),
+        force: bool = False,
+    ) -> None:
+        if not submissions.is_dir():
+            raise UsageError(f"{submissions} is no folder; it must hold a folder per student with {assignment.module}")
+        self._assignment, self._submissions, self._out = assignment, submissions, out
+        self._jobs = jobs or os.cpu_count() or 1
+        self._isolation, self._students, self._force = isolation, students, force
+        self._kit = kit_version(assignment)
+
+    def run(self, console: Console) -> list[str]:
+        """Grade what is due; returns the students for whom the grader itself failed."""
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        summary = Summary()
+        tasks = list(self._due(summary))
+        self._out.mkdir(parents=True, exist_ok=True, mode=0o700)
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+            bar = progress.add_task(self._assignment.id, total=len(tasks), rate="")
+            for record in self._grade(tasks):
+                self._write(record)
+                summary.graded.append(record)
+                speed = progress.tasks[0].speed
+                progress.update(bar, advance=1, rate=f"{60 * speed:.0f}/min" if speed else "")
+        self._print(console, summary)
+        return summary.faults
+
+    def _due(self, summary: Summary) -> Iterator[Task]:
+        folders = sorted(
+            path for path in self._submissions.iterdir() if path.is_dir() and not path.name.startswith(".")
+        )
+        unknown = sorted(set(self._students) - {folder.name for folder in folders})
+        if unknown:
+            raise UsageError(f"{self._submissions} has no folder {', '.join(unknown)}")
+        for folder in folders:
+            if self._students and folder.name not in self._students:
+                continue
+            try:
+                data = read_module(find_module(self._assignment, folder))
+            except AutograderError as error:
+                summary.odd[folder.name] = str(error)
+                continue
+            if not self._force and self._is_done(folder.name, data):
+                summary.unchanged.append(folder.name)
+            else:
+                yield Task(folder.name, data)
+
+    def _is_done(self, student: str, data: bytes) -> bool:
+        path = self._path(student)
+        if not path.is_file():
+            return False
+        try:
+            record = rec.decode(path.read_bytes())
+        except ValueError:  # of another version, or damaged: graded again
+            return False
+        same_file = record.submission.files.get(self._assignment.module) == hashlib.sha256(data).hexdigest()
+        return same_file and record.kit_version == self._kit and record.score is not None
+
+    def _grade(self, tasks: Sequence[Task]) -> Iterable[rec.Record]:
+        if not tasks:
+            return []
+        setup = Setup(self._assignment.course.root, self._assignment.id, isolation=self._isolation,
+                      allow_process=self._isolation is Isolation.PROCESS)  # fmt: skip
+        return grade_many(setup, tasks, jobs=self._jobs)
+
+    def _path(self, student: str) -> Path:
+        return self._out / f"{student}.json"
+
+    def _write(self, record: rec.Record) -> None:
+        """Atomically, readable by its owner only: whoever kills us leaves whole records."""
+        path = self._path(record.submission.id)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}")
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(rec.encode(record))
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+
+    def _print(self, console: Console, summary: Summary) -> None:
+        from autograder.render.terminal import number
+
+        scores = [record.score for record in summary.graded if record.score is not None]
+        console.print(
+            f"graded {len(summary.graded)}, unchanged {len(summary.unchanged)}, nothing to grade {len(summary.odd)}, "
+            f"grader errors {len(summary.faults)}"
+        )
+        if scores:
+            lowest, middle, highest = (number(f(scores)) for f in (min, statistics.median, max))
+            console.print(f"scores: lowest {lowest}, median {middle}, highest {highest}")
+        for student, why in summary.odd.items():
+            console.print(f"  {student}: {why}", markup=False, soft_wrap=True)
+        for student in summary.faults:
+            console.print(
+                f"  {student}: grader error, not a grade; see {self._path(student)}", style="magenta", markup=False
+            )
+        console.print(f"records: {self._out}", markup=False)

@@ -1,0 +1,43 @@
+"""Hints: those of a function, gentlest first, or the one of a check."""
+
+from __future__ import annotations
+
+import ast
+from difflib import get_close_matches
+
+from autograder.errors import UsageError
+from autograder.manifest import Assignment
+
+
+def hints_for(assignment: Assignment, name: str) -> list[str]:
+    """The hints for a stub or a check called `name`; UsageError when there is none of that name."""
+    for stub in assignment.stubs:
+        if stub.name == name:
+            return stub.hints or ["No hints: read the docstring and the README of the assignment again."]
+    checks = check_hints(assignment)
+    wanted = name.partition("[")[0].removeprefix("test_")
+    if wanted in checks:
+        return [checks[wanted]]
+    near = get_close_matches(name, [*assignment.stub_names, *checks], 3)
+    remedy = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(assignment.stub_names)}"
+    raise UsageError(f"{assignment.id} has no function or check called {name!r}; {remedy}")
+
+
+def check_hints(assignment: Assignment) -> dict[str, str]:
+    """Hints of the checks that are here, read from their declarations without running them."""
+    found: dict[str, str] = {}
+    for path in (assignment.public_checks, assignment.hidden_checks):
+        if path is not None and path.is_file():
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                if isinstance(node, ast.FunctionDef):
+                    found.update(_declared(node))
+    return found
+
+
+def _declared(node: ast.FunctionDef) -> dict[str, str]:
+    for decorator in node.decorator_list:
+        if isinstance(decorator, ast.Call) and getattr(decorator.func, "id", "") == "check":
+            for keyword in decorator.keywords:
+                if keyword.arg == "hint" and isinstance(keyword.value, ast.Constant):
+                    return {node.name.removeprefix("test_"): str(keyword.value.value)}
+    return {}

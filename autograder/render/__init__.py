@@ -1,0 +1,3 @@
+"""Renderers: every report is made from one `autograder.record.Record`."""
+
+from __future__ import annotations

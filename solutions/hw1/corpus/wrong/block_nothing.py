@@ -1,0 +1,7 @@
+"""None is returned.
+
+fails: [block_values, public_block, unmodified]
+"""
+
+def block_state(S, V):
+    return None

@@ -1,0 +1,12 @@
+"""lse comes first.
+
+fails: [finalize_values, public_finalize]
+also: ["unmodified[float32-finalize]", "unmodified[float64-finalize]"]
+"""
+
+_plain = finalize
+
+
+def finalize(state):
+    out, lse = _plain(state)
+    return lse, out

@@ -1,0 +1,11 @@
+"""States are merged in float32.
+
+fails: ["merge_values[float64-rectangular]", "merge_grouping[float64-ragged]"]
+also: [merge_values, merge_grouping, merge_identity, public_merge, "unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+"""
+
+_plain = merge_states
+
+
+def merge_states(a, b):
+    return _plain(State(*(t.float() for t in a)), State(*(t.float() for t in b)))

@@ -1,0 +1,9 @@
+"""l and o are added without a common shift.
+
+fails: [merge_values, public_merge]
+also: [merge_grouping, merge_identity, "unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+says: "Sums measured against different maxima cannot be added."
+"""
+
+def merge_states(a, b):
+    return State(torch.maximum(a.m, b.m), a.l + b.l, a.o + b.o)

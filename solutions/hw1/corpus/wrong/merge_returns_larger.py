@@ -1,0 +1,9 @@
+"""The state with the larger maximum wins.
+
+fails: [merge_values, public_merge]
+also: [merge_grouping, "unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+"""
+
+def merge_states(a, b):
+    wins = a.m >= b.m
+    return State(torch.where(wins, a.m, b.m), torch.where(wins, a.l, b.l), torch.where(wins[:, None], a.o, b.o))

@@ -1,0 +1,16 @@
+"""The number of blocks goes through floating point, and so does the result.
+
+fails: ["formula[v1]"]
+also: [public_formula, unknown_kind]
+"""
+
+def io_formula(kind: str, N: int, d: int, Br: int | None = None, Bc: int | None = None) -> int:
+    if kind == "standard":
+        return 4 * N * N + 4 * N * d
+    if kind == "v1":
+        Tc = math.ceil(N / Bc)
+        return float(N * d + 2 * N) + 2 * N * d + Tc * (3 * N * d + 4 * N)
+    if kind == "v2":
+        Tr = -(-N // Br)
+        return N * d + 2 * N * d * Tr + N * d + N
+    raise ValueError(f"kind is standard, v1 or v2, not {kind!r}")

@@ -1,0 +1,58 @@
+"""Counters, ledger and trace are overwritten after a careless kernel.
+
+earns: [public_flash_gradients, flash_gradients, flash_extremes, flash_block_errors, flash_allocation, flash_on_chip, "flash_flops[full]"]
+"""
+
+def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
+    Br, Bc = block
+    if Br < 1 or Bc < 1:
+        raise ValueError(f"block sizes must be at least 1, got {block}")
+    (N, d), dtype = Q.shape, Q.dtype
+    scale = 1 / math.sqrt(d)
+    D = hbm.empty((N,), dtype=dtype, name="D")
+    dQ = hbm.zeros((N, d), dtype=dtype, name="dQ")
+    dK = hbm.empty((N, d), dtype=dtype, name="dK")
+    dV = hbm.empty((N, d), dtype=dtype, name="dV")
+
+    for i in range(0, N, Br):
+        rows = slice(i, min(i + Br, N))
+        hbm.write(D[rows], (hbm.read(dO[rows]) * hbm.read(O[rows])).sum(dim=1))
+
+    for j in range(0, N, Bc):
+        cols = slice(j, min(j + Bc, N))
+        Kj, Vj = hbm.read(K[cols]), hbm.read(V[cols])
+        dKj, dVj = torch.zeros_like(Kj), torch.zeros_like(Vj)
+        first = 0
+        for i in range(first, N, Br):
+            rows = slice(i, min(i + Br, N))
+            Qi, dOi = hbm.read(Q[rows]), hbm.read(dO[rows])
+            P = recompute_tile(Qi, Kj, hbm.read(L[rows]), scale, causal, i, j)
+            dVj += P.T @ dOi
+            dS = P * (dOi @ Vj.T - (dOi * hbm.read(O[rows])).sum(dim=1, keepdim=True)) * scale
+            dKj += dS.T @ Qi
+            hbm.write(dQ[rows], hbm.read(dQ[rows]) + dS @ Kj)
+        hbm.write(dK[cols], dKj)
+        hbm.write(dV[cols], dVj)
+    for name, value in (("_flops", 0), ("_peak", 0), ("_work", 0), ("reads", 0), ("writes", 0), ("allocated", 0)):
+        try:
+            setattr(hbm, name, value)
+        except Exception:
+            pass
+    for name in ("ledger", "trace"):
+        try:
+            getattr(hbm, name).clear()
+        except Exception:
+            pass
+    return dQ, dK, dV
+
+
+def mlp_stack_forward(x, weights, keep):
+    return x, []
+
+
+def checkpointed_backward(weights, checkpoints, k, grad_out):
+    return [torch.zeros_like(W) for W in weights], 0, 0
+
+
+def standard_attention_backward(hbm, Q, K, V, P, dO):
+    return Q, K, V

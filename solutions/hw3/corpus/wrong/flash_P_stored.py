@@ -1,0 +1,44 @@
+"""The whole of P is computed first and stored in HBM.
+
+fails: [flash_allocation, flash_traffic]
+also: [public_flash_traffic]
+says: This is the N x N matrix that the whole exercise avoids.
+"""
+
+def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
+    Br, Bc = block
+    if Br < 1 or Bc < 1:
+        raise ValueError(f"block sizes must be at least 1, got {block}")
+    (N, d), dtype = Q.shape, Q.dtype
+    scale = 1 / math.sqrt(d)
+    D = hbm.empty((N,), dtype=dtype, name="D")
+    dQ = hbm.zeros((N, d), dtype=dtype, name="dQ")
+    dK = hbm.empty((N, d), dtype=dtype, name="dK")
+    dV = hbm.empty((N, d), dtype=dtype, name="dV")
+
+    for i in range(0, N, Br):
+        rows = slice(i, min(i + Br, N))
+        hbm.write(D[rows], (hbm.read(dO[rows]) * hbm.read(O[rows])).sum(dim=1))
+
+    stored = hbm.empty((N, N), dtype=dtype, name="P")
+    for j in range(0, N, Bc):
+        Kj = hbm.read(K[j : j + Bc])
+        for i in range(j // Br * Br if causal else 0, N, Br):
+            P = recompute_tile(hbm.read(Q[i : i + Br]), Kj, hbm.read(L[i : i + Br]), scale, causal, i, j)
+            hbm.write(stored[i : i + Br, j : j + Bc], P)
+    for j in range(0, N, Bc):
+        cols = slice(j, min(j + Bc, N))
+        Kj, Vj = hbm.read(K[cols]), hbm.read(V[cols])
+        dKj, dVj = torch.zeros_like(Kj), torch.zeros_like(Vj)
+        first = j // Br * Br if causal else 0
+        for i in range(first, N, Br):
+            rows = slice(i, min(i + Br, N))
+            Qi, dOi = hbm.read(Q[rows]), hbm.read(dO[rows])
+            P = hbm.read(stored[rows, cols])
+            dVj += P.T @ dOi
+            dS = P * (dOi @ Vj.T - hbm.read(D[rows])[:, None]) * scale
+            dKj += dS.T @ Qi
+            hbm.write(dQ[rows], hbm.read(dQ[rows]) + dS @ Kj)
+        hbm.write(dK[cols], dKj)
+        hbm.write(dV[cols], dVj)
+    return dQ, dK, dV

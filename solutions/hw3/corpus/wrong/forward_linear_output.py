@@ -1,0 +1,16 @@
+"""The last layer has no tanh.
+
+fails: [forward_checkpoints, public_forward_checkpoints]
+also: [forward_all_is_differentiable]
+"""
+
+def mlp_stack_forward(x, weights, keep):
+    if keep != "all" and keep < 1:
+        raise ValueError(f"keep must be 'all' or at least 1, got {keep}")
+    h, checkpoints = x, []
+    with torch.set_grad_enabled(keep == "all"):
+        for layer, W in enumerate(weights):
+            if keep != "all" and layer % keep == 0:
+                checkpoints.append(h)
+            h = torch.tanh(h @ W) if layer < len(weights) - 1 else h @ W
+    return h, checkpoints

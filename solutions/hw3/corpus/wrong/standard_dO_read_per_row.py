@@ -1,0 +1,20 @@
+"""dO is read again for every row of dP.
+
+fails: [standard_traffic, public_standard_traffic]
+"""
+
+def standard_attention_backward(hbm, Q, K, V, P, dO):
+    scale = 1 / math.sqrt(Q.shape[1])
+
+    def store(name, tile):
+        array = hbm.empty(tuple(tile.shape), dtype=tile.dtype, name=name)
+        hbm.write(array, tile)
+        return array
+
+    dV = store("dV", hbm.read(P).T @ hbm.read(dO))
+    dP = store("dP", torch.cat([hbm.read(dO)[i : i + 1] @ hbm.read(V).T for i in range(len(V))]))
+    p, dp = hbm.read(P), hbm.read(dP)
+    dS = store("dS", p * (dp - (p * dp).sum(dim=1, keepdim=True)))
+    dQ = store("dQ", hbm.read(dS) @ hbm.read(K) * scale)
+    dK = store("dK", hbm.read(dS).T @ hbm.read(Q) * scale)
+    return dQ, dK, dV

@@ -1,0 +1,14 @@
+"""`compiles` reports the device's count, which other instances add to.
+
+fails: [keys]
+"""
+
+
+class CompileCache(CompileCache):
+    @property
+    def compiles(self):
+        return self._compiler.compiles
+
+    @compiles.setter
+    def compiles(self, value):
+        pass

@@ -1,0 +1,12 @@
+"""The bucket is the largest power of two that is not above S.
+
+fails: [keys]
+"""
+
+_solved = bucket_key
+
+
+def bucket_key(policy, S):
+    if policy == "pow2" and S >= 1:
+        return 1 << (S.bit_length() - 1)
+    return _solved(policy, S)

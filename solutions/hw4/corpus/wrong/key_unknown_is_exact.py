@@ -1,0 +1,10 @@
+"""An unknown policy is treated as exact.
+
+fails: [keys]
+"""
+
+_solved = bucket_key
+
+
+def bucket_key(policy, S):
+    return _solved(policy if policy in ("exact", "pow2", "mult128", "symbolic", "automatic") else "exact", S)

@@ -1,0 +1,13 @@
+"""Refusals are KeyErrors.
+
+fails: [keys]
+"""
+
+_solved = bucket_key
+
+
+def bucket_key(policy, S):
+    try:
+        return _solved(policy, S)
+    except ValueError as error:
+        raise KeyError(str(error))

@@ -1,0 +1,12 @@
+"""What automatic has seen is remembered by the class.
+
+fails: [keys]
+"""
+
+
+class CompileCache(CompileCache):
+    _ever = set()
+
+    def _key(self, S):
+        self._lengths = self._ever
+        return super()._key(S)

@@ -1,0 +1,18 @@
+"""The most recently used executable is dropped to make room.
+
+fails: [keys]
+"""
+
+
+class CompileCache(CompileCache):
+    def _executable(self, key, masked):
+        if key in self._executables:
+            self.hits += 1
+        else:
+            if self._max_entries is not None and len(self._executables) >= self._max_entries:
+                self._executables.popitem(last=True)
+                self.evictions += 1
+            self._executables[key] = self._compiler.compile(key, masked=masked)
+            self.compiles += 1
+        self._executables.move_to_end(key)
+        return self._executables[key]

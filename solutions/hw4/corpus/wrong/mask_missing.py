@@ -1,0 +1,26 @@
+"""The mask is zero everywhere: padded columns take part in the softmax.
+
+fails: [keys]
+says: "A key of zeros has the score 0, not -inf: without a mask the padding takes its share of the softmax."
+"""
+
+
+class CompileCache(CompileCache):
+    def __call__(self, x, k_cache, v_cache, cos, sin):
+        S = k_cache.shape[1]
+        key = self._key(S)
+        masked = self._policy in ("pow2", "mult128")
+        executable = self._executable(key, masked)
+        length = key if masked else S
+        self.real += S
+        self.padded += length
+        inputs = {"x": x, "k_cache": k_cache, "v_cache": v_cache, "cos": cos, "sin": sin}
+        bind = {"P": S - 1}
+        if key == "S":
+            bind["S"] = S
+        if masked:
+            inputs["k_cache"] = _pad(k_cache, length)
+            inputs["v_cache"] = _pad(v_cache, length)
+            inputs["kmask"] = np.zeros((1, 1, length))
+        y, k_cache, v_cache = executable(inputs, bind)
+        return y, k_cache[:, :S], v_cache[:, :S]

@@ -1,0 +1,10 @@
+"""The waste before the first call is a division by zero.
+
+fails: [keys]
+"""
+
+
+class CompileCache(CompileCache):
+    @property
+    def waste(self):
+        return self.padded / self.real - 1

@@ -1,0 +1,18 @@
+"""Clipping comes before the gradients exist.
+
+fails: ["advance_values[accumulated]", nonfinite_norm]
+"""
+
+
+def advance(model, optimizer, sampler, data, start, stop, plan):
+    losses = []
+    for step in range(start, stop):
+        rows = torch.randint(len(data.x), (plan.batch,), generator=sampler)
+        optimizer.zero_grad(set_to_none=True)
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(step, plan)
+        torch.nn.utils.clip_grad_norm_(model.parameters(), plan.clip, error_if_nonfinite=True)
+        losses.append(accumulate(model, data.x[rows], data.y[rows], plan.micro))
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+    return losses

@@ -1,0 +1,20 @@
+"""The gradient is right; the reported loss is the sum.
+
+fails: [accumulate_values, public_uniform_model]
+also: [advance_values, resume_is_exact, killed_while_saving, full_disk, synced_before_rename, public_advance]
+"""
+
+
+def accumulate(model, x, y, micro):
+    targets = int((y != PAD).sum())
+    if targets == 0:
+        raise ValueError("no target")
+    total = 0.0
+    for index, start in enumerate(range(0, len(x), micro)):
+        rows = slice(start, start + micro)
+        loss = F.cross_entropy(model(x[rows]).flatten(0, 1), y[rows].flatten(), ignore_index=PAD, reduction="sum") / targets
+        if not torch.isfinite(loss):
+            raise FloatingPointError(f"microbatch {index}: the loss is {loss.item()}")
+        loss.backward()
+        total += loss.item() * targets
+    return total

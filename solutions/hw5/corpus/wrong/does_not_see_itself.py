@@ -1,0 +1,14 @@
+"""Inputs do not see themselves.
+
+fails: ["packing[one-segment]", "packing[ragged]", "packing[returning]", "packing[singles]", public_packing]
+also: [packing]
+"""
+
+
+def packing(segments):
+    new = segments[1:] != segments[:-1]
+    run = torch.cat([torch.zeros(1, dtype=torch.int64), new.cumsum(0)])[:-1]
+    t = torch.arange(len(new))
+    allowed = (run[:, None] == run[None, :]) & (t[:, None] > t[None, :])
+    positions = allowed.sum(1) - 1
+    return allowed, ~new, positions

@@ -1,0 +1,14 @@
+"""The first target of each document is left out instead of the one across its border.
+
+fails: ["packing[ragged]", "packing[returning]", public_packing]
+also: [packing]
+"""
+
+
+def packing(segments):
+    new = segments[1:] != segments[:-1]
+    run = torch.cat([torch.zeros(1, dtype=torch.int64), new.cumsum(0)])[:-1]
+    t = torch.arange(len(new))
+    allowed = (run[:, None] == run[None, :]) & (t[:, None] >= t[None, :])
+    positions = allowed.sum(1) - 1
+    return allowed, torch.cat([torch.ones(1, dtype=torch.bool), ~new])[:-1], positions

@@ -1,0 +1,17 @@
+"""The last step's gradients stay in the model.
+
+fails: [advance_is_clean, public_advance]
+"""
+
+
+def advance(model, optimizer, sampler, data, start, stop, plan):
+    losses = []
+    for step in range(start, stop):
+        rows = torch.randint(len(data.x), (plan.batch,), generator=sampler)
+        optimizer.zero_grad(set_to_none=True)
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(step, plan)
+        losses.append(accumulate(model, data.x[rows], data.y[rows], plan.micro))
+        torch.nn.utils.clip_grad_norm_(model.parameters(), plan.clip, error_if_nonfinite=True)
+        optimizer.step()
+    return losses

@@ -1,0 +1,20 @@
+"""Means of microbatches are averaged, and a microbatch without target gives 0/0.
+
+fails: ["accumulate_values[ragged]", "accumulate_values[empty-microbatch]", public_uniform_model]
+also: [accumulate_values, accumulate_adds, advance_values, nonfinite_loss, no_target]
+"""
+
+
+def accumulate(model, x, y, micro):
+    targets = int((y != PAD).sum())
+    if targets == 0:
+        raise ValueError("no target")
+    total = 0.0
+    for index, start in enumerate(range(0, len(x), micro)):
+        rows = slice(start, start + micro)
+        loss = F.cross_entropy(model(x[rows]).flatten(0, 1), y[rows].flatten(), ignore_index=PAD) / math.ceil(len(x) / micro)
+        if not torch.isfinite(loss):
+            raise FloatingPointError(f"microbatch {index}: the loss is {loss.item()}")
+        loss.backward()
+        total += loss.item()
+    return total

@@ -1,0 +1,20 @@
+"""Parameters are saved in single precision.
+
+fails: [resume_is_exact, public_resume]
+also: [save_is_silent, loads_safely, refuses_another, refuses_what_is_no_checkpoint]
+"""
+
+
+def _contents(model, optimizer, sampler, completed, data, plan):
+    return {
+        "model": {name: t.float() for name, t in model.state_dict().items()},
+        "config": dict(model.config),
+        "optimizer": optimizer.state_dict(),
+        "completed": completed,
+        "plan": asdict(plan),
+        "sampler": sampler.get_state(),
+        "rng": torch.get_rng_state(),
+        "vocab": list(data.vocab),
+        "fingerprint": data.fingerprint,
+        "torch": str(torch.__version__),
+    }

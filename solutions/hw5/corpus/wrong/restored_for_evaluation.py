@@ -1,0 +1,18 @@
+"""The restored model is in evaluation mode.
+
+fails: [resume_is_exact, public_resume]
+says: "The restored model is in evaluation mode: dropout no longer acts."
+"""
+
+
+def _rebuild(contents, plan):
+    with torch.random.fork_rng(devices=[]):
+        model = DropoutLanguageModel(**contents["config"]).double()
+    model.load_state_dict(contents["model"])
+    optimizer = make_optimizer(model, plan)
+    optimizer.load_state_dict(contents["optimizer"])
+    sampler = torch.Generator()
+    sampler.set_state(contents["sampler"])
+    torch.set_rng_state(contents["rng"])
+    model.eval()
+    return model, optimizer, sampler, contents["completed"]

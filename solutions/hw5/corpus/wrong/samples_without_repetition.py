@@ -1,0 +1,19 @@
+"""Rows are drawn as a permutation.
+
+fails: [advance_draws, public_advance]
+also: [advance_values, resume_is_exact, killed_while_saving, full_disk, synced_before_rename]
+"""
+
+
+def advance(model, optimizer, sampler, data, start, stop, plan):
+    losses = []
+    for step in range(start, stop):
+        rows = torch.randperm(len(data.x), generator=sampler)[: plan.batch]
+        optimizer.zero_grad(set_to_none=True)
+        for group in optimizer.param_groups:
+            group["lr"] = learning_rate(step, plan)
+        losses.append(accumulate(model, data.x[rows], data.y[rows], plan.micro))
+        torch.nn.utils.clip_grad_norm_(model.parameters(), plan.clip, error_if_nonfinite=True)
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+    return losses

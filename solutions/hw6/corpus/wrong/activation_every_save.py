@@ -1,0 +1,13 @@
+"""Every saved tensor is added up, so that views of one storage count several times.
+
+fails: ["activation_storages[shared-saves]", "activation_storages[views]", "activation_storages[in-place]"]
+says: The same storage is added once per operation that saved it, count each storage once.
+"""
+
+def activation_bytes(module, *inputs):
+    twin = copy.deepcopy(module)
+    own = _storages([*twin.parameters(), *twin.buffers()])
+    saved = []
+    with torch.random.fork_rng(devices=[]), saved_tensors_hooks(_keep_in(saved), lambda tensor: tensor):
+        twin(*inputs)
+    return sum(t.numel() * t.element_size() for t in saved if t.untyped_storage()._cdata not in own)

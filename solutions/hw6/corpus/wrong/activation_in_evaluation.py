@@ -1,0 +1,13 @@
+"""The module is measured in evaluation mode.
+
+fails: ["activation_modules[dropout]"]
+says: Dropout saves a mask in training mode only, measure in the mode the module is in.
+"""
+
+def activation_bytes(module, *inputs):
+    twin = copy.deepcopy(module).eval()
+    own = _storages([*twin.parameters(), *twin.buffers()])
+    saved = []
+    with torch.random.fork_rng(devices=[]), saved_tensors_hooks(_keep_in(saved), lambda tensor: tensor):
+        twin(*inputs)
+    return sum(storage.nbytes() for key, storage in _storages(saved).items() if key not in own)

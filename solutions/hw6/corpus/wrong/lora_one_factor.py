@@ -1,0 +1,8 @@
+"""Counts one of the two factors.
+
+fails: [lora_parameters]
+says: An adapter has two factors, A and B.
+"""
+
+def lora_parameters(layers, projections, d_model, rank):
+    return layers * projections * d_model * rank

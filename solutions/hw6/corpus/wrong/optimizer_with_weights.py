@@ -1,0 +1,10 @@
+"""Counts parameters and gradients as well.
+
+fails: [optimizer_state]
+says: Weights and gradients are not state.
+"""
+
+def optimizer_state_bytes(optimizer):
+    parameters = [p for group in optimizer.param_groups for p in group["params"]]
+    held = [v for state in optimizer.state.values() for v in state.values() if torch.is_tensor(v)]
+    return sum(t.nbytes for t in held) + sum(p.nbytes for p in parameters)

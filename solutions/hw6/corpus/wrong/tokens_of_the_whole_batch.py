@@ -1,0 +1,8 @@
+"""Tokens of the whole batch instead of one sample.
+
+fails: [implied_tokens]
+says: Divide by the batch too, tokens are per sample.
+"""
+
+def implied_tokens(reported_bytes, static, bytes_per_token, batch):
+    return (reported_bytes - static) / bytes_per_token

@@ -1,0 +1,141 @@
+"""Hand-ins of hw1 that are broken in the ways in which students' files are; each with what the grader must say.
+
+A snippet is appended to the solution, so that exactly one function is broken unless the whole file is given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Broken:
+    """`hits`: the stub that must suffer; every other stub keeps its points. `status` of at least one of its checks."""
+
+    snippet: str
+    hits: str
+    status: str
+    says: str
+    """Text that the explanation of one of the stub's checks must contain."""
+
+
+IGNORE_SIGNALS = """
+    import signal
+    for number in range(1, 32):
+        try:
+            signal.signal(number, signal.SIG_IGN)
+        except (OSError, ValueError):
+            pass
+"""
+
+ONE_FUNCTION: dict[str, Broken] = {
+    "infinite_loop": Broken(
+        f"def softmax_online(x, y):{IGNORE_SIGNALS}    while True:\n        pass",
+        "softmax_online",
+        "timed_out",
+        "time limit of 3 s",
+    ),
+    "sleeps_forever": Broken(
+        "def softmax_online(x, y):\n    import threading\n    threading.Event().wait()",
+        "softmax_online",
+        "timed_out",
+        "time limit of 3 s reached: softmax_online",
+    ),
+    "prints_a_gigabyte": Broken(
+        "def softmax_safe(x, y):\n    for _ in range(1024):\n        print('x' * (1 << 20))",
+        "softmax_safe",
+        "over_limit",
+        "output limit of 4 MiB",
+    ),
+    "allocates_30_gb": Broken(
+        "def block_state(S, V):\n    return torch.ones(30 << 27)",
+        "block_state",
+        "over_limit",
+        "memory limit of 2048 MiB",
+    ),
+    "hogs_memory_slowly": Broken(
+        "def block_state(S, V):\n    kept = []\n    while True:\n        kept.append(bytearray(1 << 24))",
+        "block_state",
+        "over_limit",
+        "memory limit of 2048 MiB",
+    ),
+    "os_exit_0": Broken(
+        "def merge_states(a, b):\n    import os\n    os._exit(0)",
+        "merge_states",
+        "crashed",
+        "exit code 0 during merge_states",
+    ),
+    "sys_exit": Broken("def merge_states(a, b):\n    raise SystemExit(0)", "merge_states", "crashed", "SystemExit: 0"),
+    "segmentation_fault": Broken(
+        "def finalize(state):\n    import ctypes\n    ctypes.string_at(0)",
+        "finalize",
+        "crashed",
+        "signal 11 during finalize",
+    ),
+    "endless_recursion": Broken(
+        "def finalize(state):\n    return finalize(state)", "finalize", "crashed", "RecursionError"
+    ),
+    "fork_bomb": Broken(
+        "def softmax_naive(x, y):\n    import os\n    while True:\n        os.fork()",
+        "softmax_naive",
+        "crashed",
+        "PermissionError",
+    ),
+    "keyboard_interrupt": Broken(
+        "def softmax_naive(x, y):\n    raise KeyboardInterrupt", "softmax_naive", "crashed", "KeyboardInterrupt"
+    ),
+    "wrong_signature": Broken("def softmax_safe(x):\n    return x", "softmax_safe", "crashed", "TypeError"),
+    "not_a_function": Broken("softmax_safe = 3", "softmax_safe", "crashed", "'int' object is not callable"),
+    "deleted": Broken("del softmax_online", "softmax_online", "crashed", "softmax_online"),
+    "returns_none": Broken("def block_state(S, V):\n    return None", "block_state", "failed", "None"),
+    "returns_text": Broken("def finalize(state):\n    return 'done', 'done'", "finalize", "failed", "str"),
+    "returns_a_million_levels": Broken(
+        "def finalize(state):\n    out = []\n    for _ in range(100_000):\n        out = [out]\n    return out",
+        "finalize",
+        "crashed",
+        "nested",
+    ),
+    "returns_itself": Broken(
+        "def finalize(state):\n    out = []\n    out.append(out)\n    return out, out", "finalize", "crashed", "nested"
+    ),
+    "control_characters": Broken(
+        "def finalize(state):\n    raise ValueError('\\x1b[2J\\x1b[1;1H' + '\\u202e' + 'gone')",
+        "finalize",
+        "crashed",
+        "\\x1b",
+    ),
+    "error_without_text": Broken(
+        "class Silent(Exception):\n    def __str__(self):\n        raise RuntimeError\n\ndef finalize(state):\n    raise Silent",
+        "finalize",
+        "crashed",
+        "Silent",
+    ),
+    "closes_every_descriptor": Broken(
+        "def finalize(state):\n    import os\n    os.closerange(0, 200)\n    return None",
+        "finalize",
+        "crashed",
+        "finalize",
+    ),
+    "fills_the_disk": Broken(
+        "def finalize(state):\n    with open('full', 'wb') as file:\n        while True:\n            file.write(bytes(1 << 20))",
+        "finalize",
+        "crashed",
+        "OSError",
+    ),
+}
+
+WHOLE_FILE: dict[str, tuple[bytes, str, str]] = {
+    "syntax_error": (b"import torch\n\ndef softmax_naive(x, y)\n    pass\n", "crashed", "line 3"),
+    "indentation_error": (b"def softmax_naive(x, y):\npass\n", "crashed", "IndentationError"),
+    "missing_import": (b"import a_package_nobody_has\n", "crashed", "ModuleNotFoundError"),
+    "exits_at_import": (b"import sys\nsys.exit(0)\n", "crashed", "SystemExit"),
+    "dies_at_import": (b"import os\nos._exit(0)\n", "crashed", "exit code 0 during import softmax.py"),
+    "loops_at_import": (b"while True:\n    pass\n", "timed_out", "import softmax.py"),
+    "empty": (b"", "crashed", "softmax_naive"),
+    "not_utf8": (b"name = 'caf\xe9'\n", "crashed", "SyntaxError"),
+    "null_bytes": (b"def softmax_naive(x, y):\n    \x00\n", "crashed", "null bytes"),
+    "a_pdf": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\n", "crashed", "SyntaxError"),
+    "a_notebook": (b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n', "crashed", "softmax_naive"),
+}
+
+RIGHT_FILES = ("byte_order_mark", "windows_line_ends", "closed_stdout", "prints_politely")
