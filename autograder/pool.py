@@ -5,6 +5,8 @@ from __future__ import annotations
 import multiprocessing as mp
 import os
 import queue
+import signal
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
@@ -75,9 +77,10 @@ def _next(done: Any, workers: Sequence[BaseProcess]) -> bytes:
 
 
 def _work(setup: Setup, todo: Any, done: Any) -> None:
-    """A worker process: takes tasks until it meets None."""
+    """A worker process: takes tasks until it meets None, or until its grader is gone."""
     from autograder.isolation import WarmParent
 
+    _end_with_the_grader()
     try:
         with WarmParent(isolation=setup.isolation, allow_process=setup.allow_process) as parent:
             from autograder.manifest import load_course
@@ -96,3 +99,11 @@ def _work(setup: Setup, todo: Any, done: Any) -> None:
         import traceback
 
         done.put(("fault", f"{type(error).__name__}: {error}\n{traceback.format_exc()}"))
+
+
+def _end_with_the_grader() -> None:
+    """A grader that was killed leaves no worker behind; where the kernel cannot promise it, the queue's end does."""
+    if sys.platform == "linux":
+        from autograder.isolation import _kernel
+
+        _kernel.die_with_parent(signal.SIGKILL)

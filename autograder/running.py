@@ -105,16 +105,11 @@ def _run(request: Request, parent: WarmParent) -> int:
     terminal.print_header(console, f"{assignment.id}  {assignment.title}", {assignment.module: digest}, str(path))
     records: list[Record] = []
 
+    progress = terminal.Progress(console)
+
     def body(session: Any) -> None:
-        records.append(
-            session.grade(
-                _name(path),
-                data,
-                on_result=lambda result: console.print(
-                    terminal.progress_line(result), no_wrap=True, overflow="ellipsis"
-                ),
-            )
-        )
+        records.append(session.grade(path.name, data, on_result=progress.add))
+        progress.finish()
 
     from autograder.session import run_session
 
@@ -130,11 +125,6 @@ def _run(request: Request, parent: WarmParent) -> int:
     if record.score is None:
         return EXIT_GRADER
     return 0 if all(check.status == "passed" for check in record.checks) else 1
-
-
-def _name(path: Path) -> str:
-    """What the record calls the submission: the file's name, without the folders of the machine."""
-    return path.name
 
 
 def next_step(request: Request, record: Record, path: Path) -> str:

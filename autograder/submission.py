@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from autograder import wire
-from autograder.errors import NotWritten, Outcome, OverLimit, SubmissionDied, SubmissionRaised, TimedOut
+from autograder.errors import ImportFailed, NotWritten, Outcome, OverLimit, SubmissionDied, SubmissionRaised, TimedOut
 from autograder.isolation import Exit, Limits, Process, WarmParent
 from autograder.record import Frame
 from course_lib._device import Device, ProtocolViolation
@@ -209,6 +209,7 @@ class Worker:
                 return frame
             elapsed = time.monotonic() - begun
             if elapsed > self.budget.left and self._out_of_time(elapsed):
+                self._drain()
                 self.stop()
                 raise TimedOut(self.budget.seconds, doing)
             for descriptor, _ in self._poll.poll(max(self.budget.left - elapsed, 0.1) * 1000):
@@ -503,6 +504,9 @@ class Context:
             return Worker(
                 self.parent, self.source, budget, self.output, files=files, cpu=self.cpu, keep_files=keep_files
             )
+        except SubmissionRaised as raised:  # `raises` must not take it for the error it waits for
+            self._import_failure = ImportFailed(raised.failure)
+            raise self._import_failure from None
         except Outcome as failure:
             if not files:
                 self._import_failure = failure

@@ -18,7 +18,7 @@ import numpy as np
 
 from course_lib._device import Device, DeviceView, ProtocolViolation
 
-MAX_FRAME: Final = 256 << 20
+MAX_FRAME: Final = 64 << 20
 """Largest frame in bytes, either direction."""
 MAX_DEPTH: Final = 24
 MAX_ITEMS: Final = 1 << 20

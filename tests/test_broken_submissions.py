@@ -43,6 +43,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
     manifest = root / "solutions/hw1/assignment.yaml"
     text, count = re.subn(r"check_seconds: \d+", "check_seconds: 3", manifest.read_text())
     assert count == 1
+    text, count = re.subn(r"memory_mib: \d+", "memory_mib: 512", text)
+    assert count == 1
     manifest.write_text(text)
     return root
 

@@ -230,24 +230,49 @@ REFUSED_CALLS = """
 """
 
 
+# Calls that are allowed with harmless arguments only; these are the others.
+FILTERED_CALLS = {
+    "ioctl that types into a terminal": ("ioctl", [0, 0x5412, 0]),
+    "ioctl that asks for signals": ("ioctl", [0, 0x8901, 0]),
+    "fcntl that grows a pipe": ("fcntl", [1, 1031, 1 << 20]),
+    "fcntl that picks a signal": ("fcntl", [1, 10, 9]),
+    "fcntl that watches a folder": ("fcntl", [0, 1026, 1]),
+    "limits of the grader": ("prlimit64", [os.getpid(), 7, 0, 0]),
+    "signal to a thread of the grader": ("tgkill", [os.getpid(), os.getpid(), 0]),
+    "clone a process": ("clone", [17, 0, 0, 0, 0]),
+    "clone into a user namespace": ("clone", [0x10000000 | 17, 0, 0, 0, 0]),
+    "clone a thread into a network namespace": ("clone", [0x40000000 | 0x10000 | 0x800 | 0x100, 0, 0, 0, 0]),
+}
+# Through other numbers of the same processor: the kernel ends the process.
+FATAL = {}
+
+
 def _call_attacks():
     if not LAYERS["seccomp"].active:
         return {}
     import pyseccomp
 
-    numbers = {name: pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name) for name in REFUSED_CALLS.split()}
-    return {
-        f"call {name}": ("raw_call", {"number": number, "arguments": [-1, 0, 0, 0, 0, 0]})
-        for name, number in numbers.items()
-        if number >= 0
+    def number(name):
+        return pyseccomp.resolve_syscall(pyseccomp.Arch.NATIVE, name)
+
+    if platform.machine() == "x86_64":
+        FATAL["32-bit system calls"] = ("old_abi_call", {})
+        FATAL["x32 system calls"] = ("raw_call", {"number": 0x40000000 | number("getpid"), "arguments": []})
+    plain = {
+        f"call {name}": ("raw_call", {"number": number(name), "arguments": [-1, 0, 0, 0, 0, 0]})
+        for name in REFUSED_CALLS.split()
+        if number(name) >= 0
     }
+    filtered = {
+        title: ("raw_call", {"number": number(name), "arguments": arguments})
+        for title, (name, arguments) in FILTERED_CALLS.items()
+    }
+    return plain | filtered | FATAL
 
 
 # First: later attacks open descriptors of their own.
 ATTACKS = {"inherit descriptors": ("descriptors", {})}
 ATTACKS |= FILE_ATTACKS | STAT_ATTACKS | PROCESS_ATTACKS | NETWORK_ATTACKS | _call_attacks()
-FATAL = {"old system-call ABI": ("old_abi_call", {})} if platform.machine() == "x86_64" else {}
-ATTACKS |= FATAL
 
 
 @pytest.fixture(scope="module")
@@ -280,6 +305,22 @@ def test_attack_is_stopped(outcomes, setting, attack):
         assert "ended" not in outcome, "the child must survive a refused call"
 
 
+REAL = [
+    *("read a solution", "read beside the packages", "list a folder", "list /tmp", "list the home", "read accounts"),
+    *("read process memory map", "write outside", "chmod its own file", "symbolic link out", "climb out"),
+    *("stat a solution", "stat the grader", "fork", "shell", "posix_spawn", "multiprocessing", "probe the grader"),
+    *("SIGIO to the grader", "become dumpable", "adopt orphans", "socket: TCP", "socket: UDP", "socket: unix"),
+    *("socket: netlink", "socket pair"),
+]
+
+
+def test_the_attacks_are_real():
+    """Without isolation they work: what is tested above is the isolation, not a slip in the attack."""
+    with start("process") as parent:
+        answers = run_calls(parent, [ATTACKS[name] for name in REAL])
+    assert [name for name, answer in zip(REAL, answers) if not answer["worked"]] == []
+
+
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_honest_work_runs(setting):
     names = ("honest_threads", "honest_files", "honest_import", "whoami")
@@ -299,7 +340,7 @@ def test_honest_work_runs(setting):
 
 @pytest.fixture(scope="module")
 def parent():
-    with start("auto", preload=("torch",), allow_process=True) as warm:
+    with start("auto", preload=("torch", "torch.optim"), allow_process=True) as warm:
         warm.ready()
         yield warm
 
@@ -538,8 +579,8 @@ def test_nothing_survives_its_parent(victim):
     with subprocess.Popen([sys.executable, "-c", GRADER, paths], stdout=subprocess.PIPE, text=True) as grader:
         helper, child = map(int, grader.stdout.readline().split())
         os.kill(grader.pid if victim == "grader" else helper, signal.SIGKILL)
-        assert _gone(child, 5)
-        assert _gone(helper, 5)
+        assert _gone(child, 10)
+        assert _gone(helper, 10)
         grader.kill()
 
 
@@ -585,7 +626,7 @@ def test_process_mode_runs_and_cleans_up():
 def test_warm_parent_returns_before_the_imports_end():
     started = time.monotonic()
     with start("auto", preload=("torch",), allow_process=True):
-        assert time.monotonic() - started < 0.3
+        assert time.monotonic() - started < 1  # torch alone takes longer
 
 
 def test_failed_import_is_told_with_a_remedy():

@@ -49,7 +49,7 @@ def _is_tensor(value: Any) -> bool:
 
 
 def _wrong_type(name: str, expected: str, got: Any) -> NoReturn:
-    raise CheckFailed(WrongType(name, expected, got if isinstance(got, str) else describe(got)))
+    raise CheckFailed(WrongType(name, expected, describe(got)))
 
 
 def tensor(name: str, got: Any, *, shape: Iterable[int] | None = None, dtype: Any = None) -> Any:
@@ -143,8 +143,9 @@ def mapping(name: str, got: Any, keys: Iterable[str] | None = None) -> dict[Any,
     if type(got) is not dict:
         _wrong_type(name, "dict", got)
     if keys is not None and set(got) != set(keys):
-        wanted, found = ", ".join(sorted(keys)), ", ".join(map(str, got))[:200]
-        _wrong_type(name, f"dict with the keys {wanted}", f"dict with the keys {found}")
+        missing, surplus = sorted(set(keys) - set(got)), len(set(got) - set(keys))
+        found = f"without {', '.join(missing)}" if missing else f"with {surplus} more"
+        raise CheckFailed(WrongType(name, f"dict with the keys {', '.join(sorted(keys))}", f"dict {found}"))
     return got
 
 

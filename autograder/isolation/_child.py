@@ -25,14 +25,15 @@ READY = b"+"
 class Cell(msgspec.Struct, frozen=True):
     """How children of this warm parent are confined; equal for all of them.
 
-    `scratch` holds their scratch directories in modes without a private file system.
+    `first_user` is the user id of slot 0, or 0 when children keep the user they have. `scratch` holds their scratch
+    directories in modes without a private file system.
     """
 
     mode: Isolation
     scratch: str
     landlock: bool
     seccomp: bool
-    own_user: bool
+    first_user: int
     needs_user: bool
     readable: list[str]
     devices: list[str]
@@ -84,8 +85,8 @@ def _confine(cell: Cell, job: Job, proc: int | None) -> None:
     ruleset = _landlock.prepare(cell.readable, job.scratch, cell.devices) if cell.landlock else None
     if cell.mode is not Isolation.PROCESS:
         _kernel.drop_bounding_set()  # before the change of user, which takes the right to do so
-    if cell.own_user:
-        _host.become(job.slot)
+    if cell.first_user:
+        _host.become(cell.first_user + job.slot)
         _kernel.die_with_parent(signal.SIGKILL)  # cleared by the change of user
     _limits.apply(job.limits, base, running)
     _personal_state(job.scratch)
@@ -100,7 +101,7 @@ def _confine(cell: Cell, job: Job, proc: int | None) -> None:
 
 def _threads_running(cell: Cell, proc: int | None) -> int:
     """Threads that RLIMIT_NPROC counts besides ours: those of the same user in the same user namespace."""
-    if cell.own_user:
+    if cell.first_user:
         return 0
     if cell.needs_user:
         return 1  # the monitor

@@ -14,9 +14,11 @@ import msgspec
 from autograder.isolation import _kernel, _landlock, _launch, _limits, _namespaces, _places, _seccomp
 from autograder.isolation._types import Isolation, IsolationError, Layer
 
-# Between the ranges that systemd hands out (its UIDs-GIDs document lists 60706-61183 as unused).
-SLOT_UID = 60800
-SLOTS = 256
+# User ids between the ranges that systemd hands out (its UIDs-GIDs document lists 60706-61183 as unused), in blocks:
+# one block per warm parent, one id per living child.
+_FIRST_USER = 60800
+_BLOCKS = 24
+SLOTS = 16
 
 NAMESPACE_LAYERS = ("mount namespace", "process namespace", "network namespace", "scratch quota")
 _TEXTS = {
@@ -153,7 +155,7 @@ def _try_process_namespace(proc: int, needs_user: bool) -> None:
 
 
 def _try_hiding(proc: int, needs_user: bool) -> None:
-    _require(not os.path.exists("/proc") and not os.path.exists("/home"), "the old root is still visible")
+    _require(not os.path.exists("/proc"), "the old root is still visible")
 
 
 def _try_network_namespace(proc: int, needs_user: bool) -> None:
@@ -200,15 +202,32 @@ def _try_seccomp() -> None:
 
 def _try_user() -> None:
     _require(os.geteuid() == 0, "only root can give every child a user id of its own")
-    become(0)
+    become(_FIRST_USER)
 
 
-def become(slot: int) -> None:
-    """Turn this root process into the user of a slot, without any group."""
-    user = SLOT_UID + slot
+def become(user: int) -> None:
+    """Turn this root process into a user without any group."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
+
+
+def claim_users() -> tuple[int, socket.socket | None]:
+    """(first user id, claim) of a block that no other warm parent of this host uses while the claim is open.
+
+    Threads are counted per user id: shared ids would let one child use up the threads of another. When all blocks are
+    taken, one is shared.
+    """
+    for block in range(_BLOCKS):
+        claim = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        try:
+            # An abstract name: unique on the host, gone with its process.
+            claim.bind(f"\0autograder-users-{block}")
+        except OSError:
+            claim.close()
+        else:
+            return _FIRST_USER + block * SLOTS, claim
+    return _FIRST_USER + os.getpid() % _BLOCKS * SLOTS, None
 
 
 def _detail(name: str) -> str:

@@ -17,7 +17,7 @@ from typing import NoReturn
 
 import msgspec
 
-from autograder.isolation import _child, _frames, _host, _kernel, _limits, _namespaces, _scratch
+from autograder.isolation import _child, _frames, _kernel, _limits, _namespaces, _scratch
 from autograder.isolation._types import Exit, Isolation, Limits
 
 _POLL_SECONDS = 0.05
@@ -83,16 +83,17 @@ class _Monitor:
     def _prepare_scratch(self) -> str:
         if self._cell.mode is Isolation.NAMESPACES:
             _namespaces.leave_siblings(self._proc_or_fail(), self._cell.needs_user)
-            owner = _host.SLOT_UID + self._slot if self._cell.own_user else os.getuid()
-            _namespaces.mount_scratch(self._limits.disk_bytes, self._limits.disk_files, owner)
+            _namespaces.mount_scratch(self._limits.disk_bytes, self._limits.disk_files, self._owner())
             return _namespaces.SCRATCH
         if sys.platform == "linux":
             _kernel.adopt_orphans()
         scratch = os.path.join(self._cell.scratch, str(os.getpid()))
         os.mkdir(scratch, 0o700)
-        if self._cell.own_user:
-            os.chown(scratch, _host.SLOT_UID + self._slot, _host.SLOT_UID + self._slot)
+        os.chown(scratch, self._owner(), -1)
         return scratch
+
+    def _owner(self) -> int:
+        return self._cell.first_user + self._slot if self._cell.first_user else os.getuid()
 
     def _proc_or_fail(self) -> int:
         if self._proc is None:

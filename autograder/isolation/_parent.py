@@ -113,9 +113,11 @@ class Process:
 class WarmParent:
     """A helper process that has imported everything and forks confined children on request.
 
-    Starting it returns at once; ready() waits for it. `preload` modules are imported in it, `entry` ("module:function")
-    is what children call as function(channel, scratch). `python_paths` are folders that are importable and readable in
-    children, so they must not hold anything secret. spawn() may be called from several threads.
+    Starting it returns at once; ready() waits for it. `preload` modules are imported in it; "torch" is also used once,
+    and its optimizers only if "torch.optim" is named, for they take as long to load as the rest of torch.
+    `entry` ("module:function") is what children call as function(channel, scratch). `python_paths` are folders that
+    are importable and readable in children, so they must not hold anything secret. spawn() may be called from several
+    threads.
     """
 
     mode: str = ""
@@ -126,7 +128,7 @@ class WarmParent:
         *,
         isolation: str = "auto",
         allow_process: bool = False,
-        preload: Sequence[str] = ("torch",),
+        preload: Sequence[str] = ("torch", "torch.optim"),
         entry: str = "autograder.child:main",
         python_paths: Sequence[str] = (),
     ) -> None:

@@ -27,6 +27,7 @@ _PARENT_CHECK_MS = 1000
 
 def main(arguments: list[str]) -> None:
     """Serve the grader over the socket whose descriptor is the only argument."""
+    gc.disable()  # until all is imported: nothing of it is garbage
     control = socket.socket(fileno=int(arguments[0]))
     body, _ = _frames.receive(control)
     if body is None:
@@ -51,7 +52,8 @@ class _WarmParent:
         found = _host.survey(shown)
         mode = _host.choose(Isolation(config.isolation), found, config.allow_process)
         self._proc = _limits.open_proc()
-        self.cell = _cell(mode, found, shown)
+        first_user, self._claim = _host.claim_users() if _has_users(mode, found) else (0, None)
+        self.cell = _cell(mode, found, shown, first_user)
         self.layers = _layers(mode, found, self.cell)
         namespaces = mode is Isolation.NAMESPACES
         if namespaces and self._proc is not None:
@@ -61,12 +63,12 @@ class _WarmParent:
         self._entry = _warm_up(config)
         if namespaces:
             _namespaces.enter_minimal_root(shown)
-        if self.cell.own_user:
-            _require_visible(shown.places)
+        if first_user:
+            _require_visible(shown.places, first_user)
         # What the import system remembers of directory listings would tell names that are hidden now.
         sys.path_importer_cache.clear()
-        gc.collect()
         gc.freeze()  # collections in children would otherwise copy every page
+        gc.enable()
         if not namespaces:  # last, for a failure above would leave it behind
             self.cell = msgspec.structs.replace(self.cell, scratch=_scratch_folder(config.temporary))
 
@@ -98,22 +100,27 @@ class _WarmParent:
             shutil.rmtree(self.cell.scratch, ignore_errors=True)
 
 
+def _has_users(mode: Isolation, found: _host.Survey) -> bool:
+    """Whether children get user ids of their own: the namespace of an ordinary user has only one."""
+    one_user = mode is Isolation.NAMESPACES and found.needs_user
+    return mode is not Isolation.PROCESS and not one_user and found.active("own user id")
+
+
 def _scratch_folder(temporary: str) -> str:
     folder = tempfile.mkdtemp(prefix="autograder-", dir=temporary)
     os.chmod(folder, 0o711)  # children reach their own directory in it and cannot list it
     return folder
 
 
-def _cell(mode: Isolation, found: _host.Survey, shown: _places.Plan) -> _child.Cell:
+def _cell(mode: Isolation, found: _host.Survey, shown: _places.Plan, first_user: int) -> _child.Cell:
     confined = mode is not Isolation.PROCESS
-    needs_user = mode is Isolation.NAMESPACES and found.needs_user
     return _child.Cell(
         mode=mode,
         scratch="",
         landlock=confined and found.active("landlock"),
         seccomp=confined and found.active("seccomp"),
-        own_user=confined and found.active("own user id") and not needs_user,
-        needs_user=needs_user,
+        first_user=first_user,
+        needs_user=mode is Isolation.NAMESPACES and found.needs_user,
         readable=[*shown.places, *_places.DEVICES],
         devices=["/dev/null"],
     )
@@ -125,7 +132,7 @@ def _layers(mode: Isolation, found: _host.Survey, cell: _child.Cell) -> list[Lay
         "user namespace": cell.needs_user,
         "landlock": cell.landlock,
         "seccomp": cell.seccomp,
-        "own user id": cell.own_user,
+        "own user id": cell.first_user > 0,
         **dict.fromkeys(_host.NAMESPACE_LAYERS, mode is Isolation.NAMESPACES),
     }
     layers = []
@@ -143,7 +150,7 @@ def _warm_up(config: _frames.Config) -> _child.Entry:
     if "torch" in sys.modules:
         from autograder.isolation import _torch_warmup
 
-        _torch_warmup.run()
+        _torch_warmup.run(with_optimizers="torch.optim" in config.preload)
     module, _, attribute = config.entry.partition(":")
     entry: _child.Entry = getattr(_imported(module), attribute or "main")
     return entry
@@ -159,12 +166,12 @@ def _imported(name: str) -> object:
         ) from problem
 
 
-def _require_visible(places: Sequence[str]) -> None:
+def _require_visible(places: Sequence[str], user: int) -> None:
     """Children run as another user: it must be able to read the interpreter."""
     reader, writer = os.pipe()
     pid = os.fork()
     if pid == 0:
-        _host.become(0)
+        _host.become(user)
         hidden = next((place for place in places if not os.access(place, os.R_OK)), "")
         os.write(writer, os.fsencode(hidden))
         os._exit(0)
@@ -174,6 +181,6 @@ def _require_visible(places: Sequence[str]) -> None:
     os.waitpid(pid, 0)
     if hidden:
         raise IsolationError(
-            f"{hidden} cannot be read by the user that submissions run as (id {_host.SLOT_UID}), because it or a "
+            f"{hidden} cannot be read by the user that submissions run as (id {user}), because it or a "
             f"folder above it is closed to others; install Python outside of private homes, or open it: chmod o+rx"
         )

@@ -27,10 +27,40 @@ COLOURS = {
 OUTPUT_LINES = 30
 
 
-def progress_line(result: CheckResult) -> Text:
-    """One line per check, printed as it ends."""
+class Progress:
+    """Prints checks as they end: one line for the passed cases of a check, one for each other case."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._passed: list[CheckResult] = []
+
+    def add(self, result: CheckResult) -> None:
+        if self._passed and (result.status != "passed" or _function(self._passed[0]) != _function(result)):
+            self.finish()
+        if result.status == "passed":
+            self._passed.append(result)
+        else:
+            self._print(result, result.id)
+
+    def finish(self) -> None:
+        """Print what is still held back."""
+        if self._passed:
+            count = f"  ({len(self._passed)} cases)" if len(self._passed) > 1 else ""
+            name = _function(self._passed[0]) + count if count else self._passed[0].id
+            self._print(self._passed[0], name)
+            self._passed = []
+
+    def _print(self, result: CheckResult, name: str) -> None:
+        self._console.print(_progress_line(result, name), no_wrap=True, overflow="ellipsis")
+
+
+def _function(result: CheckResult) -> str:
+    return result.id.partition("[")[0]
+
+
+def _progress_line(result: CheckResult, name: str) -> Text:
     colour = COLOURS[result.status]
-    line = Text.assemble((GLYPHS[result.status], colour), " ", (f"{WORDS[result.status]:<16}", colour), result.id)
+    line = Text.assemble((GLYPHS[result.status], colour), " ", (f"{WORDS[result.status]:<16}", colour), name)
     cause = one_line(result)
     if result.status not in ("passed", "not_implemented") and cause:
         line.append(f"  {cause}", style="dim")

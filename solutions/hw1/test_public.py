@@ -56,7 +56,8 @@ def test_public_counts(submission, rng, stub):
 def test_public_overflow(submission):
     """softmax_naive overflows in float32 for an input of 100, and not for one of 10"""
     _, y = run(submission, "softmax_naive", [0.0, 10.0], "float32")
-    expect.close("y", contents(y), [1 / (1 + np.exp(10)), 1 / (1 + np.exp(-10))], logits=10, dtype="float32")
+    small, large = contents(y)
+    expect.that(bool(0 < small < large < np.inf), "for x = [0, 10] nothing overflows")
     _, y = run(submission, "softmax_naive", [0.0, 100.0], "float32")
     expect.that(not np.isfinite(contents(y)[1]), "exp(100) overflows float32, so y[1] must be NaN or inf")
 

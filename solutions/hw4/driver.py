@@ -3,6 +3,24 @@
 import numpy as np
 
 
+class Held:
+    """A cache as it is: one that is a dict as well would cross the wire by value and lose itself."""
+
+    def __init__(self, cache):
+        self._cache = cache
+
+    def __call__(self, *arrays):
+        return self._cache(*arrays)
+
+    def __getattr__(self, name):
+        return getattr(self._cache, name)
+
+
+def new_cache(compiler, policy, **options):
+    """A CompileCache of the submission."""
+    return Held(student.CompileCache(compiler, policy, **options))
+
+
 def decode(cache, xs, cos, sin, k_prompt, v_prompt):
     """One decode step for every entry of xs, from a prompt of known keys and values.
 

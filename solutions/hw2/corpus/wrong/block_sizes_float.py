@@ -3,6 +3,7 @@
 fails: ["block_sizes[23600000000000000001-59]"]
 """
 
+
 def block_sizes(M: int, d: int) -> tuple[int, int]:
     Bc = math.ceil(M / (4 * d))
     return min(Bc, d), Bc

@@ -5,6 +5,7 @@ also: [public_block_sizes]
 says: Br is the smaller of Bc and d.
 """
 
+
 def block_sizes(M: int, d: int) -> tuple[int, int]:
     Bc = -(-M // (4 * d))
     return Bc, Bc

@@ -4,5 +4,6 @@ fails: ["block_errors[block1-v2]", public_block_errors]
 also: [block_errors]
 """
 
+
 def check_block(block):
     return block

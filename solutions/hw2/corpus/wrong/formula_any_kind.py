@@ -3,6 +3,7 @@
 fails: [unknown_kind]
 """
 
+
 def io_formula(kind: str, N: int, d: int, Br: int | None = None, Bc: int | None = None) -> int:
     if kind == "standard":
         return 4 * N * N + 4 * N * d

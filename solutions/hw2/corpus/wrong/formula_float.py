@@ -4,6 +4,7 @@ fails: ["formula[v1]"]
 also: [public_formula, unknown_kind]
 """
 
+
 def io_formula(kind: str, N: int, d: int, Br: int | None = None, Bc: int | None = None) -> int:
     if kind == "standard":
         return 4 * N * N + 4 * N * d

@@ -4,6 +4,7 @@ fails: ["formula[standard]"]
 also: [public_formula, unknown_kind]
 """
 
+
 def io_formula(kind: str, N: int, d: int, Br: int | None = None, Bc: int | None = None) -> int:
     if kind == "standard":
         return 2 * N * N + 3 * N * d

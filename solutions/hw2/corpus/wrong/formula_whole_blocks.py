@@ -5,6 +5,7 @@ also: [public_formula, unknown_kind]
 says: "The last, smaller block also counts as a pass: round up."
 """
 
+
 def io_formula(kind: str, N: int, d: int, Br: int | None = None, Bc: int | None = None) -> int:
     if kind == "standard":
         return 4 * N * N + 4 * N * d

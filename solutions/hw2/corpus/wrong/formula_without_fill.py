@@ -5,6 +5,7 @@ also: [public_formula, unknown_kind]
 says: The initial fill of O, l and m is missing.
 """
 
+
 def io_formula(kind: str, N: int, d: int, Br: int | None = None, Bc: int | None = None) -> int:
     if kind == "standard":
         return 4 * N * N + 4 * N * d

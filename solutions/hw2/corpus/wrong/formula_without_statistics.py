@@ -5,6 +5,7 @@ also: [public_formula, unknown_kind]
 says: L is written as well, N elements.
 """
 
+
 def io_formula(kind: str, N: int, d: int, Br: int | None = None, Bc: int | None = None) -> int:
     if kind == "standard":
         return 4 * N * N + 4 * N * d

@@ -5,6 +5,7 @@ also: [on_chip, v1_causal_counts, v2_causal_counts]
 says: The mask of all pairs is built on chip, build the tile that is needed.
 """
 
+
 def scores(Q: Tensor, K: Tensor, rows: Span, cols: Span, causal: bool) -> Tensor:
     S = Q @ K.T / math.sqrt(Q.shape[1])  # (Br, Bc)
     if causal and cols[1] - 1 > rows[0]:

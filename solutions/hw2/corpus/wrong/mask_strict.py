@@ -5,6 +5,7 @@ also: [v1_values, v1_statistics, v1_counts, v1_causal_counts, "flops[full-v1]", 
 says: Query i must see key i itself.
 """
 
+
 def scores(Q: Tensor, K: Tensor, rows: Span, cols: Span, causal: bool) -> Tensor:
     S = Q @ K.T / math.sqrt(Q.shape[1])  # (Br, Bc)
     if causal and cols[1] > rows[0]:

@@ -5,6 +5,7 @@ also: [v1_statistics, v1_counts, v1_causal_counts, "flops[full-v1]", "flops[caus
 says: The scores are divided by d instead of sqrt(d).
 """
 
+
 def scores(Q: Tensor, K: Tensor, rows: Span, cols: Span, causal: bool) -> Tensor:
     S = Q @ K.T / Q.shape[1]  # (Br, Bc)
     if causal and cols[1] - 1 > rows[0]:

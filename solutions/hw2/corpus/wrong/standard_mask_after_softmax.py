@@ -5,6 +5,7 @@ also: ["public_uniform[causal-standard]", standard_counts, "flops[causal-standar
 says: The mask is applied after the softmax, so the rows of P no longer sum to 1.
 """
 
+
 def standard_attention(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

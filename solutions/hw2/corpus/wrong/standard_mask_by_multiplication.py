@@ -5,6 +5,7 @@ also: [standard_values, standard_probabilities, standard_counts, "flops[full-sta
 says: A masked score of 0 still has the weight exp(0); it has to be -inf.
 """
 
+
 def standard_attention(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: [standard_values, standard_probabilities]
 says: Exp overflows for large scores, subtract the largest score of each row first.
 """
 
+
 def standard_attention(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -4,6 +4,7 @@ fails: [standard_probabilities]
 also: [standard_counts, public_counts]
 """
 
+
 def standard_attention(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

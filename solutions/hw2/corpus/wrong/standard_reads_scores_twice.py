@@ -4,6 +4,7 @@ fails: [standard_counts, "public_counts[square-standard]"]
 also: ["public_counts[rectangular-standard]"]
 """
 
+
 def standard_attention(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

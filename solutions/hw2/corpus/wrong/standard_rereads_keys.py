@@ -5,6 +5,7 @@ also: ["public_counts[rectangular-standard]"]
 says: K is read once per block of rows; the contract reads it once.
 """
 
+
 def standard_attention(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

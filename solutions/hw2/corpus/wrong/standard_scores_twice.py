@@ -3,6 +3,7 @@
 fails: ["flops[full-standard]", "flops[causal-standard]"]
 """
 
+
 def standard_attention(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: [standard_counts, "flops[full-standard]", "flops[causal-standard]", public
 says: The softmax runs down the columns; each row of P has to sum to 1.
 """
 
+
 def standard_attention(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -4,6 +4,7 @@ fails: [standard_values, standard_probabilities]
 also: [standard_counts, "flops[full-standard]", "flops[causal-standard]", public_uniform, public_counts, public_lookup]
 """
 
+
 def standard_attention(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

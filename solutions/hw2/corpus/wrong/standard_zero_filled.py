@@ -4,6 +4,7 @@ fails: [standard_counts]
 also: ["public_counts[square-standard]", "public_counts[rectangular-standard]"]
 """
 
+
 def standard_attention(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

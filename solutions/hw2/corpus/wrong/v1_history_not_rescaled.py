@@ -5,6 +5,7 @@ also: [v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", on_chi
 says: L and O were measured against the old maximum, multiply them by exp(m - m_new).
 """
 
+
 def flash_attention_v1(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray, HBMArray]:

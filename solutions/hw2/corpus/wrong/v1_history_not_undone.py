@@ -5,6 +5,7 @@ also: [v1_statistics, v1_counts, v1_causal_counts, "flops[full-v1]", "flops[caus
 says: O in HBM is already divided by l; multiply it by the old l before adding a tile.
 """
 
+
 def flash_attention_v1(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray, HBMArray]:

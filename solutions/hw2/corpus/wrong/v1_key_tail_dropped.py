@@ -5,6 +5,7 @@ also: [v1_values, v1_statistics, v1_counts, v1_causal_counts, "flops[full-v1]", 
 says: Keys after the last full block are left out when N is not a multiple of Bc.
 """
 
+
 def flash_attention_v1(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: ["public_counts[rectangular-v1]", v1_causal_counts]
 says: K and V are read in the inner loop; they belong to the outer one.
 """
 
+
 def flash_attention_v1(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: [v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", on_chi
 says: M is never written back, so every tile starts from the initial maximum.
 """
 
+
 def flash_attention_v1(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray, HBMArray]:

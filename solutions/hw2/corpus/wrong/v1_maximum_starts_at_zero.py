@@ -4,6 +4,7 @@ fails: ["v1_values[float32-hot]", "v1_statistics[float32-hot]"]
 also: [v1_values, v1_statistics]
 """
 
+
 def flash_attention_v1(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray, HBMArray]:

@@ -4,6 +4,7 @@ fails: ["on_chip[square-v1]", "on_chip[causal-v1]"]
 also: [on_chip, v1_counts, v1_causal_counts]
 """
 
+
 def flash_attention_v1(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray, HBMArray]:

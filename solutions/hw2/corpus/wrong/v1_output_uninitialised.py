@@ -5,6 +5,7 @@ also: [v1_statistics, v1_counts, v1_causal_counts, "flops[full-v1]", "flops[caus
 says: O is read before anything was written to it; what was never written is NaN.
 """
 
+
 def flash_attention_v1(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray, HBMArray]:

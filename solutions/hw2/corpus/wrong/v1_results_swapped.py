@@ -5,6 +5,7 @@ also: [public_uniform]
 says: The result is (O, l, m) in this order.
 """
 
+
 def flash_attention_v1(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray, HBMArray]:

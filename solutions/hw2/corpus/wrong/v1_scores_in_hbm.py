@@ -5,6 +5,7 @@ also: ["public_counts[square-v1]", "public_counts[rectangular-v1]", v1_causal_co
 says: The scores go through HBM; in these kernels they never leave the chip.
 """
 
+
 def flash_attention_v1(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray, HBMArray]:

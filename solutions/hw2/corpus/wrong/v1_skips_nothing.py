@@ -4,6 +4,7 @@ fails: [v1_causal_counts, "flops[causal-v1]"]
 says: Tiles wholly in the future are read and computed although nothing of them is visible.
 """
 
+
 def flash_attention_v1(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray, HBMArray]:

@@ -4,6 +4,7 @@ fails: [v1_counts]
 also: ["public_counts[square-v1]", "public_counts[rectangular-v1]", v1_causal_counts]
 """
 
+
 def flash_attention_v1(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray, HBMArray]:

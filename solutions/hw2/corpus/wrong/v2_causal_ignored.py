@@ -5,6 +5,7 @@ also: [v2_values, v2_logsumexp, v2_counts, "flops[full-v2]", "flops[causal-v2]",
 says: Causal=True gives the result without a mask.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

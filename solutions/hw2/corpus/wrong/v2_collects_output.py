@@ -4,6 +4,7 @@ fails: ["on_chip[square-v2]", "on_chip[causal-v2]"]
 also: [on_chip]
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: [on_chip]
 says: A vector of length N is kept on chip; write each block of rows when it is done.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

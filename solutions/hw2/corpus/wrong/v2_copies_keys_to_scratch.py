@@ -4,6 +4,7 @@ fails: [v2_counts]
 also: ["public_counts[square-v2]", "public_counts[rectangular-v2]", v2_causal_counts]
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: [v2_counts, v2_causal_counts]
 says: Tiles of K and V are kept after use, so the on-chip memory grows with N.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: ["public_uniform[causal-v2]", "public_uniform[ragged-v2]"]
 says: L carries only half precision; keep it in the precision of the inputs.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

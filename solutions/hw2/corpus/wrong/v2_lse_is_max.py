@@ -5,6 +5,7 @@ also: ["public_uniform[causal-v2]", "public_uniform[ragged-v2]"]
 says: L lacks log l, so it is the largest score and not the log-sum-exp.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: [v2_values]
 says: An N x N array is allocated, which is what the tiles are there to avoid.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: [v2_values, v2_logsumexp]
 says: The shift is the maximum of the whole tile, so rows with much smaller scores underflow; take it row by row.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

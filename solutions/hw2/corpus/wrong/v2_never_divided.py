@@ -5,6 +5,7 @@ also: [v2_logsumexp, v2_counts, v2_causal_counts, "flops[full-v2]", "flops[causa
 says: O is never divided by l, so its rows are sums instead of weighted means.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

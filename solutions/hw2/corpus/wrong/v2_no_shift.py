@@ -5,6 +5,7 @@ also: [v2_values, v2_logsumexp, public_lookup]
 says: Exp overflows for large scores, subtract the largest score of each row first.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -4,6 +4,7 @@ fails: [v2_values]
 also: [v2_logsumexp, v2_counts, v2_causal_counts, "flops[full-v2]", "flops[causal-v2]", on_chip, allocation, public_uniform, public_counts, public_lookup, block_errors, public_block_errors]
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: ["public_counts[square-v2]", "public_counts[rectangular-v2]", v2_causal_co
 says: O travels to HBM and back after every tile, version 2 keeps it on chip.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: [v2_values, v2_logsumexp, v2_counts, v2_causal_counts, "flops[full-v2]", "
 says: Queries after the last full block are never computed when N is not a multiple of Br.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

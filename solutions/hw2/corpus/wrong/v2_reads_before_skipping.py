@@ -4,6 +4,7 @@ fails: [v2_causal_counts]
 says: A block in the future is read before it is skipped.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: ["public_counts[rectangular-v2]"]
 says: Q is read for every block of keys; it stays on chip while its block of rows is worked on.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: ["flops[causal-v2]"]
 says: Multiplying by a diagonal matrix costs a matrix product; multiply the rows instead.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: [v2_logsumexp, v2_counts, v2_causal_counts, "flops[full-v2]", "flops[causa
 says: O is divided by the rescaling factor; it has to be multiplied by it.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

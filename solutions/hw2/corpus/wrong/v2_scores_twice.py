@@ -4,6 +4,7 @@ fails: ["flops[full-v2]", "flops[causal-v2]"]
 says: Q K^T is computed twice per tile; keep the tile of scores.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

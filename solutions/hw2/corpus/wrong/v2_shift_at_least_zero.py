@@ -5,6 +5,7 @@ also: [v2_values, v2_logsumexp]
 says: The running maximum starts at 0, which is no score; rows whose scores are all far below 0 underflow.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

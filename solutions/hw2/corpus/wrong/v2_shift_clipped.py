@@ -4,6 +4,7 @@ fails: ["v2_values[float32-hot]"]
 also: [v2_values, v2_logsumexp]
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -4,6 +4,7 @@ fails: [v2_causal_counts, "flops[causal-v2]"]
 says: Blocks wholly in the future are read and computed although nothing of them is visible.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

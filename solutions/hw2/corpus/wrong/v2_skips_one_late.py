@@ -4,6 +4,7 @@ fails: [v2_causal_counts]
 also: ["flops[causal-v2]"]
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: [v2_values, v2_logsumexp, v2_counts, v2_causal_counts, "flops[full-v2]", "
 says: A block of keys is skipped although its first keys are visible to the last queries of the block.
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

@@ -5,6 +5,7 @@ also: ["public_counts[square-v2]", "public_counts[rectangular-v2]", v2_causal_co
 says: "O and L are filled with zeros before they are written: hbm.empty costs nothing."
 """
 
+
 def flash_attention_v2(
     hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
 ) -> tuple[HBMArray, HBMArray]:

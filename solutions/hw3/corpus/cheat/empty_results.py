@@ -1,6 +1,7 @@
 """Allocates the results, writes nothing, moves nothing.
 
-earns: []standalone: true
+earns: []
+standalone: true
 """
 
 import math

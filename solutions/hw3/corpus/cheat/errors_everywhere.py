@@ -1,6 +1,7 @@
 """Everything raises ValueError, so that checks of errors might pass.
 
-earns: []standalone: true
+earns: []
+standalone: true
 """
 
 import math

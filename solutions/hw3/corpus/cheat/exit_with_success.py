@@ -1,6 +1,7 @@
 """The process ends with status 0 at the first call.
 
-earns: []standalone: true
+earns: []
+standalone: true
 """
 
 import math

@@ -1,6 +1,7 @@
 """Results are NaN, infinities and tensors that claim to equal anything.
 
-earns: []standalone: true
+earns: []
+standalone: true
 """
 
 import math

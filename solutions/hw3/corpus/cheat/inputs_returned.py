@@ -1,6 +1,7 @@
 """Input handles are returned as results.
 
-earns: []standalone: true
+earns: []
+standalone: true
 """
 
 import math

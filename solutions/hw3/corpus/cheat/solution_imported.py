@@ -1,6 +1,7 @@
 """The solution is looked for on disk, in sys.modules and in frames of callers.
 
-earns: []standalone: true
+earns: []
+standalone: true
 """
 
 import math

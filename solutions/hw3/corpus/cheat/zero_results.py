@@ -1,6 +1,7 @@
 """All gradients are zeros, with perfect traffic and a perfect account.
 
-earns: []standalone: true
+earns: []
+standalone: true
 """
 
 import math

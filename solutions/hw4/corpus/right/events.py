@@ -8,11 +8,11 @@ class CompileCache(CompileCache):
 
     def __setattr__(self, name, value):
         if name in ("compiles", "hits", "evictions", "real", "padded"):
-            self._events += [name] * int(value - getattr(self, name))
+            self._events.append((name, value - getattr(self, name)))
         else:
             super().__setattr__(name, value)
 
     def __getattr__(self, name):
         if name in ("compiles", "hits", "evictions", "real", "padded"):
-            return self._events.count(name)
+            return sum(amount for event, amount in self._events if event == name)
         raise AttributeError(name)

@@ -7,7 +7,9 @@ also: [save_is_silent, loads_safely, public_refusals, refuses_another, refuses_w
 
 def _rebuild(contents, plan):
     with torch.random.fork_rng(devices=[]):
-        model = DropoutLanguageModel(vocab_size=contents["config"]["vocab_size"], context=contents["config"]["context"], d_model=16).double()
+        model = DropoutLanguageModel(
+            vocab_size=contents["config"]["vocab_size"], context=contents["config"]["context"], d_model=16
+        ).double()
     model.load_state_dict(contents["model"])
     optimizer = make_optimizer(model, plan)
     optimizer.load_state_dict(contents["optimizer"])

@@ -12,7 +12,11 @@ def accumulate(model, x, y, micro):
     total = 0.0
     for index, start in enumerate(range(0, len(x), micro)):
         rows = slice(start, start + micro)
-        loss = F.cross_entropy(model(x[rows]).flatten(0, 1), y[rows].flatten(), ignore_index=PAD, reduction="sum") / targets / math.ceil(len(x) / micro)
+        loss = (
+            F.cross_entropy(model(x[rows]).flatten(0, 1), y[rows].flatten(), ignore_index=PAD, reduction="sum")
+            / targets
+            / math.ceil(len(x) / micro)
+        )
         if not torch.isfinite(loss):
             raise FloatingPointError(f"microbatch {index}: the loss is {loss.item()}")
         loss.backward()

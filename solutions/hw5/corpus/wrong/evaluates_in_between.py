@@ -18,4 +18,3 @@ def advance(model, optimizer, sampler, data, start, stop, plan):
         with torch.no_grad():
             model(data.x[rows])
     return losses
-

@@ -11,7 +11,10 @@ def accumulate(model, x, y, micro):
     total = 0.0
     for index, start in enumerate(range(0, len(x), micro)):
         rows = slice(start, start + micro)
-        loss = F.cross_entropy(model(x[rows]).flatten(0, 1), y[rows].flatten(), ignore_index=PAD, reduction="sum") / targets
+        loss = (
+            F.cross_entropy(model(x[rows]).flatten(0, 1), y[rows].flatten(), ignore_index=PAD, reduction="sum")
+            / targets
+        )
         loss.backward()
         total += loss.item()
     if not math.isfinite(total):

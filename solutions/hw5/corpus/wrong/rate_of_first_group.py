@@ -15,4 +15,3 @@ def advance(model, optimizer, sampler, data, start, stop, plan):
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
     return losses
-

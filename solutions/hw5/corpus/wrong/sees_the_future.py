@@ -9,6 +9,6 @@ def packing(segments):
     new = segments[1:] != segments[:-1]
     run = torch.cat([torch.zeros(1, dtype=torch.int64), new.cumsum(0)])[:-1]
     t = torch.arange(len(new))
-    allowed = (run[:, None] == run[None, :])
+    allowed = run[:, None] == run[None, :]
     positions = allowed.sum(1) - 1
     return allowed, ~new, positions

@@ -4,6 +4,7 @@ fails: ["activation_storages[equal-values]"]
 says: Equal numbers in two storages are two allocations, tell storages apart by identity.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

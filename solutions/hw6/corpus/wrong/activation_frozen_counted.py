@@ -4,6 +4,7 @@ fails: ["activation_modules[frozen]"]
 says: A frozen weight is still a parameter, leave it out.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([p for p in twin.parameters() if p.requires_grad] + list(twin.buffers()))

@@ -4,6 +4,7 @@ fails: [activation_basic]
 says: Inputs and constants are saved although they need no gradient themselves.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,6 +4,7 @@ fails: ["activation_modules[mixed-modes]"]
 says: Parts can be in another mode than the whole, leave the modes alone.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     twin.train(module.training)

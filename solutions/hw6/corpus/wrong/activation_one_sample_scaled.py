@@ -4,6 +4,7 @@ fails: [activation_basic]
 says: Not everything grows with the batch, run the inputs that were given.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

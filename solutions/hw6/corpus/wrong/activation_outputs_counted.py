@@ -4,6 +4,7 @@ fails: [activation_basic]
 says: An output is counted when something saved it, not because it came out.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,6 +4,7 @@ fails: [activation_basic]
 says: Parameters of nested modules are counted, collect them recursively.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(recurse=False), *twin.buffers(recurse=False)])

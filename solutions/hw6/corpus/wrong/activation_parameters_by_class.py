@@ -4,6 +4,7 @@ fails: [activation_basic]
 says: A view of a weight is no nn.Parameter, compare storages.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages(twin.buffers())

@@ -4,6 +4,7 @@ fails: [activation_basic]
 says: An untyped storage counts bytes already.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

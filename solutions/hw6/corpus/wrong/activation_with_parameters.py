@@ -4,6 +4,7 @@ fails: [activation_basic]
 says: Autograd saves weights as well, leave out the storages that belong to parameters and buffers.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = None

@@ -4,6 +4,7 @@ fails: [activation_basic]
 says: An input that is saved stays in memory until the backward pass, count it.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers(), *inputs])

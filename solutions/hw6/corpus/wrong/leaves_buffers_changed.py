@@ -4,6 +4,7 @@ fails: ["activation_leaves[buffers]", activation_keeps_identity]
 says: The forward pass updated the running statistics, put them back.
 """
 
+
 def activation_bytes(module, *inputs):
     own = _storages([*module.parameters(), *module.buffers()])
     saved = []

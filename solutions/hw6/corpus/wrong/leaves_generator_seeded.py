@@ -4,6 +4,7 @@ fails: ["activation_leaves[generator]"]
 says: Seeding changes every later random number, put the generator's state back.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,5 +4,6 @@ fails: [lora_parameters]
 says: The matrix itself stays frozen.
 """
 
+
 def lora_parameters(layers, projections, d_model, rank):
     return layers * projections * (d_model**2 + 2 * d_model * rank)

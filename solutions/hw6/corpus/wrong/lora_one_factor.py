@@ -4,5 +4,6 @@ fails: [lora_parameters]
 says: An adapter has two factors, A and B.
 """
 
+
 def lora_parameters(layers, projections, d_model, rank):
     return layers * projections * d_model * rank

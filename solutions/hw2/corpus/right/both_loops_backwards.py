@@ -1,0 +1,28 @@
+"""Both loops of version 1 run backwards."""
+
+
+def flash_attention_v1(
+    hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
+) -> tuple[HBMArray, HBMArray, HBMArray]:
+    Br, Bc = check_block(block)
+    N, d = Q.shape
+    O = hbm.zeros((N, d), dtype=Q.dtype, name="O")
+    l = hbm.zeros((N,), dtype=Q.dtype, name="l")
+    m = hbm.full((N,), -math.inf, dtype=Q.dtype, name="m")
+    for cols in list(blocks(N, Bc))[::-1]:
+        Kj, Vj = hbm.read(K[slice(*cols)]), hbm.read(V[slice(*cols)])  # (Bc, d)
+        for rows in list(blocks(N, Br))[::-1]:
+            if causal and in_future(rows, cols):
+                continue
+            i = slice(*rows)
+            Qi, Oi, li, mi = hbm.read(Q[i]), hbm.read(O[i]), hbm.read(l[i]), hbm.read(m[i])
+            S = scores(Qi, Kj, rows, cols, causal)
+            m_new = torch.maximum(mi, S.amax(dim=1))
+            m_new = torch.where(m_new == -math.inf, -1e30, m_new)  # finite: a row that has seen nothing
+            P = torch.exp(S - m_new[:, None])
+            l_old = torch.exp(mi - m_new) * li  # what the earlier blocks weigh now
+            l_new = l_old + P.sum(dim=1)
+            hbm.write(O[i], (l_old[:, None] * Oi + P @ Vj) / l_new.clamp(min=1e-30)[:, None])
+            hbm.write(l[i], l_new)
+            hbm.write(m[i], m_new)
+    return O, l, m

@@ -1,0 +1,29 @@
+"""V gets a column of ones, so that the product P V carries the denominator along."""
+
+
+def flash_attention_v2(
+    hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
+) -> tuple[HBMArray, HBMArray]:
+    Br, Bc = check_block(block)
+    N, d = Q.shape
+    O = hbm.empty((N, d), dtype=Q.dtype, name="O")
+    L = hbm.empty((N,), dtype=Q.dtype, name="L")
+    for rows in blocks(N, Br):
+        i = slice(*rows)
+        Qi = hbm.read(Q[i])  # (Br, d)
+        m = Qi.new_full((len(Qi),), -math.inf)
+        o = Qi.new_zeros(len(Qi), d + 1)
+        for cols in blocks(N, Bc):
+            if causal and in_future(rows, cols):
+                break
+            Kj, Vj = hbm.read(K[slice(*cols)]), hbm.read(V[slice(*cols)])  # (Bc, d)
+            S = scores(Qi, Kj, rows, cols, causal)
+            m_new = torch.maximum(m, S.amax(dim=1))
+            P = torch.exp(S - m_new[:, None])
+            rescale = torch.exp(m - m_new)
+            o = rescale[:, None] * o + P @ torch.cat([Vj, Vj.new_ones(len(Vj), 1)], dim=1)
+            m = m_new
+        o, l = o[:, :d], o[:, d]
+        hbm.write(O[i], o / l[:, None])
+        hbm.write(L[i], m + torch.log(l))
+    return O, L

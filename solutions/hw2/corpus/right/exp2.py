@@ -1,0 +1,29 @@
+"""Everything runs to base 2: scores times log2(e), exp2 instead of exp, as GPU kernels do."""
+
+
+def flash_attention_v2(
+    hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
+) -> tuple[HBMArray, HBMArray]:
+    Br, Bc = check_block(block)
+    N, d = Q.shape
+    O = hbm.empty((N, d), dtype=Q.dtype, name="O")
+    L = hbm.empty((N,), dtype=Q.dtype, name="L")
+    for rows in blocks(N, Br):
+        i = slice(*rows)
+        Qi = hbm.read(Q[i])  # (Br, d)
+        m = Qi.new_full((len(Qi),), -math.inf)
+        l, o = torch.zeros_like(m), torch.zeros_like(Qi)
+        for cols in blocks(N, Bc):
+            if causal and in_future(rows, cols):
+                break
+            Kj, Vj = hbm.read(K[slice(*cols)]), hbm.read(V[slice(*cols)])  # (Bc, d)
+            S = scores(Qi, Kj, rows, cols, causal) * math.log2(math.e)
+            m_new = torch.maximum(m, S.amax(dim=1))
+            P = torch.exp2(S - m_new[:, None])
+            rescale = torch.exp2(m - m_new)
+            l = rescale * l + P.sum(dim=1)
+            o = rescale[:, None] * o + P @ Vj
+            m = m_new
+        hbm.write(O[i], o / l[:, None])
+        hbm.write(L[i], (m + torch.log2(l)) * math.log(2))
+    return O, L

@@ -1,0 +1,180 @@
+"""The command line as a student uses it, on this repository's hw1."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import xml.etree.ElementTree as ET
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOLUTION = ROOT / "solutions/hw1/softmax.py"
+Cli = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_the_solution_earns_everything(cli: Cli, tmp_path: Path) -> None:
+    done = cli("run", "hw1", SOLUTION, "--json", tmp_path / "r.json", "--junit", tmp_path / "r.xml")
+    assert done.returncode == 0, done.stdout
+    assert "score: 100/100" in done.stdout
+    record = json.loads((tmp_path / "r.json").read_text())
+    assert (record["score"], record["max_score"]) == (100, 100)
+    assert record["submission"]["files"]["softmax.py"] in done.stdout
+    suite = ET.parse(tmp_path / "r.xml").getroot()[0]
+    assert int(suite.get("tests", "")) == len(record["checks"]) == len(suite)
+    assert suite.get("failures") == suite.get("errors") == "0"
+
+
+def test_the_stub_earns_nothing_and_is_told_where_to_begin(cli: Cli) -> None:
+    done = cli("run", "hw1", "--json", "-")
+    assert done.returncode == 1
+    record = json.loads(done.stdout)
+    assert record["score"] == 0
+    assert {check["status"] for check in record["checks"]} == {"not_implemented"}
+    assert "next: write softmax_naive" in done.stderr
+    assert "\x1b" not in done.stderr
+
+
+def test_public_success_is_never_worded_as_full_marks(cli: Cli) -> None:
+    done = cli("run", "hw1", SOLUTION, "--public")
+    assert done.returncode == 0
+    assert "all public checks pass" in done.stdout
+    assert "hidden checks run when your submission is graded" in done.stdout
+    assert "100" not in done.stdout.split("points); hidden")[0].rsplit("(", 1)[1]
+
+
+def test_a_selection_is_not_a_grade(cli: Cli, tmp_path: Path) -> None:
+    done = cli("run", "hw1", SOLUTION, "--stub", "finalize", "-k", "float64", "--json", tmp_path / "r.json")
+    record = json.loads((tmp_path / "r.json").read_text())
+    assert record["selection"] == "-k float64 and --stub finalize"
+    assert {check["stub"] for check in record["checks"]} == {"finalize"}
+    assert "score of the selected checks" in done.stdout
+
+
+def test_a_wrong_program_is_told_what_it_does(cli: Cli, tmp_path: Path) -> None:
+    wrong = tmp_path / "softmax.py"
+    source = SOLUTION.read_text()
+    wrong.write_text(
+        f"{source}\n\ndef softmax_online(x, y):\n    m, d = -math.inf, 0.0\n    for i in range(len(x)):\n"
+        "        v = float(x.load(i))\n        m = max(m, v)\n        d += math.exp(v - m)\n"
+        "    for i in range(len(x)):\n        y.store(i, math.exp(float(x.load(i)) - m) / d)\n"
+    )
+    if "import math" not in source:
+        wrong.write_text("import math\n".join(wrong.read_text().split("import numpy", 1)[:1]) + wrong.read_text())
+    done = cli("run", "hw1", wrong, "--stub", "softmax_online")
+    assert done.returncode == 1
+    assert "first to look at: public_" in done.stdout
+    assert "expected" in done.stdout
+    assert "hint: " in done.stdout
+    assert "it behaves like this: " in done.stdout
+    assert "--stub softmax_online after a change" in done.stdout
+
+
+USAGE = {
+    "unknown assignment": (("run", "hw9"), "'hw9' is no assignment"),
+    "unknown stub": (("run", "hw1", "--stub", "softmax_onlin"), "softmax_online"),
+    "missing file": (("run", "hw1", "no/such/file.py"), "no/such/file.py does not exist"),
+    "nothing selected": (("run", "hw1", SOLUTION, "-k", "nothing_matches"), "no check of hw1 matches"),
+    "unknown hint": (("hint", "hw1", "softmax_onlin"), "did you mean softmax_online"),
+    "no batch folder": (("grade", "hw1", "no/such/folder"), "no/such/folder is no folder"),
+    "json into a missing folder": (("run", "hw1", SOLUTION, "-k", "nothing", "--json", "no/such/r.json"), ""),
+}
+
+
+@pytest.mark.parametrize("name", USAGE)
+def test_a_usage_mistake_is_one_clear_message(cli: Cli, name: str) -> None:
+    arguments, message = USAGE[name]
+    done = cli(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr + done.stdout
+
+
+def test_it_works_from_any_folder_of_the_course_and_nowhere_else(cli: Cli, tmp_path: Path) -> None:
+    assert "softmax_online" in cli("list", cwd=ROOT / "solutions" / "hw1").stdout
+    outside = cli("list", cwd=tmp_path)
+    assert outside.returncode == 2
+    assert "no course.yaml" in outside.stderr
+
+
+def test_a_folder_may_hold_the_file_deeper_down(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "upload" / "hw").mkdir(parents=True)
+    (tmp_path / "upload" / "hw" / "softmax.py").write_bytes(SOLUTION.read_bytes())
+    assert cli("run", "hw1", tmp_path, "--stub", "finalize").returncode == 0
+    (tmp_path / "softmax_old").mkdir()
+    (tmp_path / "softmax_old" / "softmax.py").write_text("")
+    ambiguous = cli("run", "hw1", tmp_path)
+    assert ambiguous.returncode == 2
+    assert "holds several softmax.py" in ambiguous.stderr
+
+
+def test_hints_come_one_at_a_time(cli: Cli) -> None:
+    first = cli("hint", "hw1", "softmax_online").stdout
+    more = cli("hint", "hw1", "softmax_online", "-n", "2").stdout
+    assert first.startswith("1. ")
+    assert "2. " not in first
+    assert "2. " in more
+
+
+def test_debug_runs_in_this_process(cli: Cli, tmp_path: Path) -> None:
+    module = tmp_path / "softmax.py"
+    module.write_text(f"{SOLUTION.read_text()}\nimport os\nprint('imported in process', os.getpid())\n")
+    done = cli("run", "hw1", module, "--debug", "-k", "finalize")
+    assert done.returncode == 0, done.stdout
+    assert "imported in process" in done.stdout
+
+
+def test_pack_writes_the_checked_file_only(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("not handed in")
+    (tmp_path / "softmax.py").write_bytes(SOLUTION.read_bytes())
+    done = cli("pack", "hw1", tmp_path, "-o", tmp_path / "hw1.zip")
+    assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(tmp_path / "hw1.zip") as archive:
+        assert archive.namelist() == ["softmax.py"]
+        assert archive.read("softmax.py") == SOLUTION.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("", "is empty"),
+        ("def softmax_online(x, y)\n", "softmax.py:1: "),
+        ("def something_else(): ...\n", "defines none of"),
+        ("from . import helper\ndef softmax_online(x, y): ...\n", "relative import"),
+        ("import helper\ndef softmax_online(x, y): ...\n", "imports helper.py from your folder"),
+    ],
+)
+def test_pack_refuses_what_could_not_be_graded(cli: Cli, tmp_path: Path, source: str, message: str) -> None:
+    (tmp_path / "softmax.py").write_text(source)
+    (tmp_path / "helper.py").write_text("")
+    done = cli("pack", "hw1", tmp_path, "-o", tmp_path / "hw1.zip")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert not (tmp_path / "hw1.zip").exists()
+
+
+def test_doctor_names_every_layer(cli: Cli) -> None:
+    text = cli("doctor").stdout
+    for layer in ("mount namespace", "landlock", "seccomp", "resource limits"):
+        assert layer in text
+
+
+def test_help_shows_an_example_for_every_command(cli: Cli) -> None:
+    for command in ("list", "run", "hint", "demo", "pack", "doctor", "grade", "new", "verify", "release"):
+        text = cli(command, "--help").stdout
+        assert "Example" in text, command
+
+
+def test_a_bare_pytest_run_works_and_speaks_plainly(tmp_path: Path) -> None:
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "assignments/hw1", "-q", "-k", "online", "-p", "no:cacheprovider"],
+        cwd=ROOT, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "softmax_online is not written yet" in done.stdout
+    assert "submission.py" not in done.stdout
