@@ -214,11 +214,11 @@ class Harness:
             return target, None
         args = [connection.decode(arg) for arg in frame.args]
         kwargs = {key: connection.decode(value) for key, value in frame.kwargs.items()}
-        meter = _meter_for([*args, *kwargs.values()])
+        meter = meter_for([*args, *kwargs.values()])
         if meter is None:
             return target(*args, **kwargs), None
         result, measured = meter(target, *args, **kwargs)
-        return result, {"flops": int(measured.flops), "sram_peak": int(measured.sram_peak)}
+        return result, {name: int(getattr(measured, name)) for name in wire.MEASURED}
 
     # ---------------------------------------------------------------------------------------------------- failing
     def _raised(self, error: BaseException) -> wire.Raised:
@@ -237,7 +237,7 @@ class Harness:
         return wire.Raised(type(error).__name__, bases, message[:4000], frames[-12:], line)
 
 
-def _meter_for(args: list[Any]) -> Callable[..., Any] | None:
+def meter_for(args: list[Any]) -> Callable[..., Any] | None:
     """The on-chip meter when an HBM is among the arguments."""
     for arg in args:
         budget = getattr(arg, "_meter", None) if isinstance(arg, Device) else None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from autograder.child import meter_for
 from autograder.errors import NotWritten, SubmissionRaised, UsageError
 from autograder.manifest import Assignment
 from autograder.pytest_plugin import KEY
@@ -20,7 +21,6 @@ from autograder.running import Request, find_module
 from autograder.session import arguments
 from autograder.state import Fixtures, import_file
 from autograder.submission import NOT_WRITTEN
-from course_lib._device import Device
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,17 +57,8 @@ def _translated(target: Any, path: Path) -> Any:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            meter = next(
-                (arg._meter for arg in (*args, *kwargs.values()) if isinstance(arg, Device) and hasattr(arg, "_meter")),
-                None,
-            )
-            if meter is None:
-                return target(*args, **kwargs)
-            result, measured = meter(target, *args, **kwargs)
-            for device in args:
-                if hasattr(device, "_record"):
-                    device._record(measured.flops, measured.sram_peak)
-            return result
+            meter = meter_for([*args, *kwargs.values()])
+            return target(*args, **kwargs) if meter is None else meter(target, *args, **kwargs)[0]
         except NotImplementedError as error:
             if str(error).endswith(NOT_WRITTEN) or not str(error):
                 raise NotWritten(str(error)) from error

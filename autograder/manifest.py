@@ -82,6 +82,7 @@ class AssignmentManifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True
     topics: list[Line] = []
     release: Annotated[list[Line], Meta(description="Files released besides the module and this file.")] = []
     driver: Annotated[str | None, Meta(description="Trusted, non-secret module run beside the submission.")] = None
+    preload: Annotated[list[Line], Meta(description="Modules imported once, before any submission runs.")] = []
     notebook_accepted: Annotated[bool, Meta(description="Whether an .ipynb hand-in is accepted.")] = False
     limits: Limits = Limits()
 
@@ -182,6 +183,11 @@ class Assignment(AssignmentManifest, frozen=True, kw_only=True):
     def driver_path(self) -> Path | None:
         """The driver when one is declared."""
         return self._nearest(self.driver) if self.driver else None
+
+    @property
+    def preloaded(self) -> tuple[str, ...]:
+        """What the warm parent imports: torch, and what this assignment names."""
+        return ("torch", *self.preload)
 
     @property
     def stub_names(self) -> list[str]:

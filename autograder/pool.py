@@ -16,6 +16,7 @@ from typing import Any
 from autograder import record as rec
 from autograder.errors import GraderError
 from autograder.isolation import Isolation
+from autograder.manifest import load_course
 
 
 @dataclass(frozen=True)
@@ -82,8 +83,10 @@ def _work(setup: Setup, todo: Any, done: Any) -> None:
 
     _end_with_the_grader()
     try:
-        with WarmParent(isolation=setup.isolation, allow_process=setup.allow_process) as parent:
-            from autograder.manifest import load_course
+        assignment = load_course(setup.root).assignment(setup.assignment)
+        with WarmParent(
+            isolation=setup.isolation, allow_process=setup.allow_process, preload=assignment.preloaded
+        ) as parent:
             from autograder.session import Session, run_session
 
             def body(session: Session) -> None:
@@ -91,7 +94,6 @@ def _work(setup: Setup, todo: Any, done: Any) -> None:
                     record = session.grade(task.name, task.data, explain_misconceptions=setup.explain)
                     done.put(("record", rec.encode(record)))
 
-            assignment = load_course(setup.root).assignment(setup.assignment)
             run_session(assignment, body, parent=parent, hidden=setup.hidden, expression=setup.expression)
     except KeyboardInterrupt:
         os._exit(130)

@@ -88,7 +88,7 @@ def watch(request: Request) -> int:
 
 
 def _parent(request: Request) -> WarmParent:
-    return WarmParent(isolation=request.isolation, allow_process=True)
+    return WarmParent(isolation=request.isolation, allow_process=True, preload=request.assignment.preloaded)
 
 
 def _run(request: Request, parent: WarmParent) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import time
@@ -168,8 +169,8 @@ class Worker:
             dropped,
         )
         reply = self._exchange(frame, shown)
-        _record_measurement(reply.measured, [*args, *kwargs.values()])
         try:
+            _record_measurement(reply.measured, [*args, *kwargs.values()])
             return self._decode(reply.value)
         except ProtocolViolation as violation:
             raise self._violated(violation) from None
@@ -320,8 +321,9 @@ class Worker:
             frames = [*frames, Frame(raised.syntax_line, "<module>", self._source.line(raised.syntax_line))]
         if "NotImplementedError" in raised.bases and (not raised.message or raised.message.endswith(NOT_WRITTEN)):
             return NotWritten(raised.message or "not written yet")
-        if "MemoryError" in raised.bases or "can't allocate memory" in raised.message:
-            return OverLimit("memory", self.budget.limits.memory_bytes / (1 << 20), "MiB", self.budget.doing)
+        limit = _limit_behind(raised)
+        if limit is not None:
+            return OverLimit(limit, *_limit_value(limit, self.budget), self.budget.doing)
         return SubmissionRaised(raised.type, raised.bases, raised.message, frames)
 
     def _died(self) -> Exception:
@@ -367,6 +369,17 @@ class Worker:
         return self._process.pid
 
 
+def _limit_behind(raised: wire.Raised) -> str | None:
+    """The limit that showed itself as an ordinary exception in the submission's process."""
+    if "MemoryError" in raised.bases or "can't allocate memory" in raised.message:
+        return "memory"
+    if "OSError" in raised.bases:
+        for number, limit in ((errno.ENOSPC, "disk"), (errno.EFBIG, "file"), (errno.EMFILE, "open files")):
+            if raised.message.startswith(f"[Errno {number}]"):
+                return limit
+    return None
+
+
 def _limit_value(limit: str, budget: Budget) -> tuple[float, str]:
     limits = budget.limits
     return {
@@ -375,6 +388,8 @@ def _limit_value(limit: str, budget: Budget) -> tuple[float, str]:
         "memory": (limits.memory_bytes / (1 << 20), "MiB"),
         "disk": (limits.disk_bytes / (1 << 20), "MiB"),
         "file": (limits.file_bytes / (1 << 20), "MiB"),
+        "open files": (float(limits.open_files), ""),
+        "threads": (float(limits.threads), ""),
     }.get(limit, (0.0, ""))
 
 
@@ -382,7 +397,7 @@ def _record_measurement(measured: dict[str, int] | None, args: list[Any]) -> Non
     if measured is not None:
         for device in args:
             if isinstance(device, Device) and hasattr(device, "_record"):
-                device._record(measured.get("flops", 0), measured.get("sram_peak", 0))
+                device._record(*(measured.get(name, 0) for name in wire.MEASURED))
 
 
 # --------------------------------------------------------------------------------------------------- the checks' view

@@ -36,6 +36,8 @@ TENSOR_DTYPES: Final = {
     "bool": 1, "uint8": 1, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "float16": 2, "bfloat16": 2, "float32": 4,
     "float64": 8, "complex64": 8, "complex128": 16,
 }  # fmt: skip
+MEASURED: Final = ("flops", "sram_peak", "work")
+"""What the on-chip meter tells (course_lib.meter.Measurement)."""
 NAMED_TYPES: Final = ("State", "Plan", "Data", "Row", "Verdict")
 
 

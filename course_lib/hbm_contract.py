@@ -1,8 +1,11 @@
-"""What each array of a kernel may cost, given a contract that names inputs and results but not the scratch arrays."""
+"""What a ledger and a trace prove about a kernel: allowances per array, and memory that it must have had on chip."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
 
 from course_lib.hbm import HBM, HBMArray
 from course_lib.hbm_store import Counts
@@ -44,3 +47,33 @@ def _share(contract: Mapping[HBMArray, Pair], column: int, spare: int, ledger: M
             allowed[name] = min(ledger[name][column], pool)
             pool -= allowed[name]
     return allowed
+
+
+def must_hold(hbm: HBM, keys: HBMArray, output: HBMArray, inputs: Iterable[HBMArray]) -> int:
+    """Elements that a kernel must have held on chip at some moment, however it did so: proved from the trace.
+
+    Every row of `output` depends on every row of `keys` (no mask). Consider any moment. Keys that are never read again,
+    and elements of the output whose last write is still to come: the kernel holds either the former or a state of the
+    latter, except for what it reads from arrays of its own afterwards.
+    """
+    trace = hbm.trace
+    own = {handle.name for handle in inputs}
+    last_read = np.full(keys.shape, len(trace))
+    last_write = np.full(output.shape, -1)
+    returning = np.zeros(len(trace) + 1, dtype=np.int64)
+    for moment, event in enumerate(trace):
+        part = tuple(slice(start, stop) for start, stop in event.slice)
+        if event.op == "read" and event.array == keys.name:
+            last_read[part] = moment
+        elif event.op == "write" and event.array == output.name:
+            last_write[part] = moment
+        elif event.op == "read" and event.array not in own:
+            returning[moment] = event.elements
+    gone = np.cumsum(_histogram(last_read, len(trace)))
+    pending = output._size() - np.cumsum(_histogram(last_write[last_write >= 0], len(trace))) - np.sum(last_write < 0)
+    after = returning.sum() - np.cumsum(returning)
+    return max(0, int((np.minimum(gone, pending) - after)[:-1].max(initial=0)))
+
+
+def _histogram(moments: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+    return np.bincount(moments.reshape(-1), minlength=length + 1)

@@ -1,9 +1,10 @@
 """The on-chip meter: FLOPs and live elements of a running kernel, measured and never reported by the kernel.
 
 What it sees: every torch operation in the calling thread. It counts the FLOPs of matrix and vector products and keeps
-the set of live storages, each once however many views it has. What it does not see: temporaries inside one fused torch
-operation, Python numbers, numpy arrays other than those made from `tile.numpy()`, and other threads. It runs in the
-process of the kernel: the counts of an HBM are enforced by the process boundary, these two numbers are measured.
+the set of live storages, each once however many views it has. Products of numpy arrays made from `tile.numpy()` count as
+well. What it does not see: temporaries inside one fused torch operation, the memory of Python numbers and numpy arrays,
+arithmetic on `numpy.asarray(tile)` or `tile.tolist()`, and other threads. It runs in the process of the kernel: the
+counts of an HBM are enforced by the process boundary, these numbers are measured.
 """
 
 from __future__ import annotations
@@ -14,13 +15,18 @@ from typing import Any, NamedTuple, Self
 
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from course_lib._device import Device
 from course_lib.hbm_flops import describe
+from course_lib.hbm_numpy import counted_array
 
 _active: Meter | None = None
 _weak_reference: Any = StorageWeakRef
+UNSEEN = 1 << 60
+"""What `work` becomes when data has left torch and numpy by a way on which its arithmetic cannot be followed."""
+_UNFOLLOWED = frozenset({torch.Tensor.__array__, torch.Tensor.tolist, torch.Tensor.__dlpack__})
 
 
 class SRAMOverflow(RuntimeError):
@@ -60,8 +66,10 @@ class Meter:
         self.flops = 0
         self.peak = 0
         self.work = 0
-        """FLOPs plus 2 per element made by any other operation: what a product costs that is spelled without one."""
+        """FLOPs plus 2 per element made by any other operation: what a product costs that is spelled without one.
+        UNSEEN or more when the arithmetic could not be followed."""
         self._mode: Any = _Dispatch(self)
+        self._exits: Any = _Exits(self)
         self._live: dict[int, _Live] = {}
         self._bound = 0  # live elements, including those that died since the last sweep
         self._paused = False
@@ -72,11 +80,13 @@ class Meter:
             raise RuntimeError("a kernel is being measured already")
         _active = self
         self._mode.__enter__()
+        self._exits.__enter__()
         return self
 
     def __exit__(self, *exc: Any) -> None:
         global _active
         _active = None
+        self._exits.__exit__(*exc)
         self._mode.__exit__(*exc)
         self._live.clear()
 
@@ -140,6 +150,32 @@ class Meter:
         elif inputs:
             self.work += 2 * sum(tensor.numel() for tensor in results)
         return out
+
+    def _left(self, func: Any, result: Any) -> Any:
+        """What to hand out when data leaves torch: followed through numpy's own products, or marked as not followed."""
+        if self._paused:
+            return result
+        if func is torch.Tensor.numpy:
+            return counted_array(result, self._numpy)
+        if func in _UNFOLLOWED:
+            self.work |= UNSEEN
+        return result
+
+    def _numpy(self, products: int, made: int) -> None:
+        self.flops += products
+        self.work += products or 2 * made
+
+
+class _Exits(TorchFunctionMode):
+    """Sees the calls by which data leaves torch."""
+
+    def __init__(self, owner: Meter) -> None:
+        super().__init__()
+        self._owner = owner
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = func(*args, **(kwargs or {}))
+        return result if isinstance(result, torch.Tensor) else self._owner._left(func, result)
 
 
 class _Dispatch(TorchDispatchMode):  # type: ignore[no-untyped-call]

@@ -119,8 +119,8 @@ ONE_FUNCTION: dict[str, Broken] = {
     "fills_the_disk": Broken(
         "def finalize(state):\n    with open('full', 'wb') as file:\n        while True:\n            file.write(bytes(1 << 20))",
         "finalize",
-        "crashed",
-        "OSError",
+        "over_limit",
+        "disk limit of 64 MiB",
     ),
 }
 

@@ -164,9 +164,9 @@ def close(
     """`got` agrees with the float64 `reference` within the error budget of the exercises.
 
     The budget is `k` times the largest error of `baseline`, a naive computation in the submission's precision (finite
-    entries), plus `(floor_eps + 4 * logits) * eps * max|reference|`, with `logits` the largest absolute logit (a running
-    log-sum-exp legitimately costs a few eps of it) and eps that of `dtype` (default: got's). NaN and infinities must
-    stand where the reference has them.
+    entries), plus `(floor_eps + 4 * logits) * eps * max|reference|`, with `logits` the largest absolute logit (of which
+    a running log-sum-exp legitimately costs a few eps) and eps that of `dtype` (default: got's). NaN and infinities
+    must stand where the reference has them.
     """
     wanted = _wide(reference)
     plain = array(name, got, shape=wanted.shape)

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-# The import path grows at its end: nothing in a course folder can shadow the standard library.
+# Packages come from where the grader has them: before any other installed copy, but after the standard library, which
+# nothing in a course folder can shadow.
 _BOOTSTRAP = (
     "import sys, json, importlib\n"
     "module, imports, arguments = json.loads(sys.argv[1])\n"
+    "site = next((n for n, path in enumerate(sys.path) if '-packages' in path), len(sys.path))\n"
+    "sys.path[site:site] = [path for path in imports if '-packages' not in path]\n"
     "sys.path += [path for path in imports if path not in sys.path]\n"
     "importlib.import_module(module).main(arguments)\n"
 )

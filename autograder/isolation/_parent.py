@@ -145,7 +145,7 @@ class WarmParent:
             _frames.send(self._control, config)  # a helper that ended already is reported by ready()
 
     def _launch(self, theirs: socket.socket) -> subprocess.Popen[bytes]:
-        imports, _ = _places.package_places(("autograder", "msgspec"))
+        imports, _ = _places.package_places(("autograder", "course_lib", "msgspec"))
         command = _launch.command("autograder.isolation.warm", imports, [str(theirs.fileno())])
         try:
             return subprocess.Popen(

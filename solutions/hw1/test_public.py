@@ -45,9 +45,9 @@ def test_public_values(submission, rng, stub):
 def test_public_counts(submission, rng, stub):
     """x is loaded and y is stored as often as the contract says"""
     n = 20
-    row, wanted = logarithms(rng, n)
-    x, y = run(submission, stub, row)
-    expect.close("y", contents(y), wanted, logits=4, dtype="float64")
+    k = np.arange(n, 0, -1) + rng.uniform(0, 0.5)
+    x, y = run(submission, stub, np.log(k), "float32")
+    expect.close("y", contents(y), k / k.sum(), logits=4, dtype="float32")  # counts need a right result
     expect.counts("x", of=x, loads=LOADS[stub] * n, stores=0)
     expect.counts("y", of=y, loads=0, stores=n)
 

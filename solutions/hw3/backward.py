@@ -91,7 +91,7 @@ def flash_attention_backward(
         total       reads 4 N d + Tc (3 N d + 2 N), writes N + 3 N d + Tc N d
     Any scratch array beyond D shares D's allowance. FLOPs of matrix products: at most 10 d per pair (row, key) of an
     unskipped tile, plus 2 N d. On-chip memory must not depend on N, and nothing of N x N elements is allocated.
-    FlashAttention algorithm 4, with the D of its appendix B.4; FlashAttention-2 algorithm 2.
+    FlashAttention algorithm 4 (appendix B.2 derives D); FlashAttention-2 algorithm 2.
     """
     ### BEGIN SOLUTION
     Br, Bc = block

@@ -13,7 +13,7 @@ POLICIES = ["exact", "pow2", "mult128", "symbolic", "automatic"]
 BUCKETS = ["pow2", "mult128"]
 CONFIG = LayerConfig(d=8, heads=4, kv_heads=2, head_dim=4, ffn=8)
 SMALL = LayerConfig(d=4, heads=2, kv_heads=1, head_dim=2, ffn=4)  # for many steps
-AGREE = 1e-12 / np.finfo(np.float64).eps  # the budget of 1e-12 of the largest element, in eps
+AGREE = 1e-12 / float(np.finfo(np.float64).eps)  # the budget of 1e-12 of the largest element, in eps
 KNOWN = {"exact": 512, "pow2": 4, "mult128": 5, "symbolic": 1, "automatic": 2}
 
 

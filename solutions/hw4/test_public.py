@@ -10,7 +10,7 @@ from course_lib import Compiler, LayerConfig, rope_tables
 
 POLICIES = ["exact", "pow2", "mult128", "symbolic", "automatic"]
 CONFIG = LayerConfig(d=8, heads=2, kv_heads=1, head_dim=4, ffn=8)
-AGREE = 1e-12 / np.finfo(np.float64).eps
+AGREE = 1e-12 / float(np.finfo(np.float64).eps)
 
 TABLE = {
     1: [1, 1, 128, 1, 1],

@@ -1,7 +1,6 @@
 """Rows of 128 and more take a second path that forgets to rescale.
 
-fails: ["online_counts[128]"]
-also: ["online_values[float32-masked]"]
+fails: ["online_values[float32-masked]"]
 """
 
 _short = softmax_online

@@ -1,6 +1,5 @@
 """Raises ValueError everywhere, to pass the checks of errors."""
 
-
 def lora_parameters(layers, projections, d_model, rank):
     raise ValueError("batch")
 

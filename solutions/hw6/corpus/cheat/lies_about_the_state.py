@@ -2,7 +2,6 @@
 
 import sys
 
-
 def activation_bytes(module, *inputs):
     caller = sys._getframe(1).f_globals
     if "state_of" in caller:

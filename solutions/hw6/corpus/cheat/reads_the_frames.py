@@ -2,7 +2,6 @@
 
 import sys
 
-
 def hunt(default=0):
     frame = sys._getframe(1)
     while frame is not None:

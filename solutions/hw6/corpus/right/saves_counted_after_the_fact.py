@@ -1,6 +1,5 @@
 """Notes storages with sizes while packing, sorts and merges them afterwards."""
 
-
 def activation_bytes(module, *inputs):
     twin, log, hold = copy.deepcopy(module), [], []
 

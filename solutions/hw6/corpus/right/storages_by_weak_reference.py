@@ -2,7 +2,6 @@
 
 from torch.multiprocessing.reductions import StorageWeakRef
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     mine = [*twin.parameters(), *twin.buffers()]

@@ -4,7 +4,6 @@ fails: ["activation_storages[masks]"]
 says: torch keeps a whole byte per boolean.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,7 +4,6 @@ fails: ["activation_storages[buffers]"]
 says: Buffers belong to the module and are there without a forward pass, leave them out too.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages(twin.parameters())

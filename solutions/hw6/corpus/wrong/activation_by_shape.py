@@ -4,7 +4,6 @@ fails: ["activation_storages[equal-values]"]
 says: Two tensors of one shape are two allocations, tell storages apart.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,7 +4,6 @@ fails: ["activation_storages[views]"]
 says: Several tensor objects look at one storage, tell storages apart.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

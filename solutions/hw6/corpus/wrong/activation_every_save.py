@@ -4,7 +4,6 @@ fails: ["activation_storages[shared-saves]", "activation_storages[views]", "acti
 says: The same storage is added once per operation that saved it, count each storage once.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,7 +4,6 @@ fails: ["activation_storages[tied]", "activation_storages[masks]"]
 says: Indices, targets and masks are saved for the backward pass too.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

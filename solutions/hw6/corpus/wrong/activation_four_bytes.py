@@ -4,7 +4,6 @@ fails: ["activation_storages[precisions]", "activation_storages[masks]"]
 says: Elements of other dtypes than float32 have other sizes, ask the storage.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,7 +4,6 @@ fails: ["activation_modules[frozen]"]
 says: A frozen weight is still a parameter, leave it out.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([p for p in twin.parameters() if p.requires_grad] + list(twin.buffers()))

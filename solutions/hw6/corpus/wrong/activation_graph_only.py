@@ -4,7 +4,6 @@ fails: [activation_basic]
 says: Inputs and constants are saved although they need no gradient themselves.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

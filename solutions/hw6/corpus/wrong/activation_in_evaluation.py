@@ -4,7 +4,6 @@ fails: ["activation_modules[dropout]"]
 says: Dropout saves a mask in training mode only, measure in the mode the module is in.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module).eval()
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,7 +4,6 @@ fails: ["activation_modules[evaluation]", "activation_modules[mixed-modes]"]
 says: A module in evaluation mode saves less, measure in the mode the module is in.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module).train()
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,7 +4,6 @@ fails: ["activation_modules[frozen]"]
 says: Whether an input requires grad decides what is saved, run the inputs as they are.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

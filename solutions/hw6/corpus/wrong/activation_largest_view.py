@@ -4,7 +4,6 @@ fails: ["activation_storages[expanded]"]
 says: The largest view may repeat elements or leave some out, ask the storage for its size.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

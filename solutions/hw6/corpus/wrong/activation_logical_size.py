@@ -4,7 +4,6 @@ fails: ["activation_storages[expanded]", "activation_storages[small-part-of-larg
 says: An expanded tensor or a slice has another size than its storage, ask the storage.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

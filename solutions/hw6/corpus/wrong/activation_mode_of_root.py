@@ -4,7 +4,6 @@ fails: ["activation_modules[mixed-modes]"]
 says: Parts can be in another mode than the whole, leave the modes alone.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     twin.train(module.training)

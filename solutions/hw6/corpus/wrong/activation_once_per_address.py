@@ -4,7 +4,6 @@ fails: ["activation_storages[views]"]
 says: Slices of one storage begin at different addresses, tell storages apart instead.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,7 +4,6 @@ fails: [activation_basic]
 says: Not everything grows with the batch, run the inputs that were given.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,7 +4,6 @@ fails: [activation_basic]
 says: An output is counted when something saved it, not because it came out.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,7 +4,6 @@ fails: [activation_basic]
 says: The output of a layer is not what it saves, watch saved_tensors_hooks.
 """
 
-
 def activation_bytes(module, *inputs):
     twin, sizes = copy.deepcopy(module), []
     for part in twin.modules():

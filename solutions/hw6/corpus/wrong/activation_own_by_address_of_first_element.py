@@ -4,7 +4,6 @@ fails: ["activation_storages[transposed-parameter]"]
 says: A slice of a parameter begins at another address, compare storages.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = {t.data_ptr() for t in (*twin.parameters(), *twin.buffers())}

@@ -4,7 +4,6 @@ fails: [activation_basic]
 says: Parameters of nested modules are counted, collect them recursively.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(recurse=False), *twin.buffers(recurse=False)])

@@ -4,7 +4,6 @@ fails: [activation_basic]
 says: A view of a weight is no nn.Parameter, compare storages.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages(twin.buffers())

@@ -4,7 +4,6 @@ fails: [activation_basic]
 says: What autograd saves of a weight is another tensor object on the same storage, compare storages.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = {id(t) for t in (*twin.parameters(), *twin.buffers())}

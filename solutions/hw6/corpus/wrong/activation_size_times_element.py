@@ -4,7 +4,6 @@ fails: [activation_basic]
 says: An untyped storage counts bytes already.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,7 +4,6 @@ fails: [activation_one_forward]
 says: Forward ran more than once, one pass is enough.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,7 +4,6 @@ fails: ["activation_modules[frozen]", "activation_modules[nothing-to-learn]"]
 says: Frozen layers save less, leave requires_grad alone.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module).requires_grad_(True)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -4,7 +4,6 @@ fails: [activation_basic]
 says: Autograd saves weights as well, leave out the storages that belong to parameters and buffers.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = None

@@ -4,7 +4,6 @@ fails: ["activation_storages[attributes]"]
 says: A plain tensor attribute is neither parameter nor buffer, count it when it is saved.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     plain = [v for m in twin.modules() for v in vars(m).values() if torch.is_tensor(v)]

@@ -4,7 +4,6 @@ fails: [activation_basic]
 says: An input that is saved stays in memory until the backward pass, count it.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers(), *inputs])

@@ -4,7 +4,6 @@ fails: ["activation_leaves[buffers]", activation_keeps_identity]
 says: The forward pass updated the running statistics, put them back.
 """
 
-
 def activation_bytes(module, *inputs):
     own = _storages([*module.parameters(), *module.buffers()])
     saved = []

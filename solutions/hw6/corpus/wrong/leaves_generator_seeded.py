@@ -4,7 +4,6 @@ fails: ["activation_leaves[generator]"]
 says: Seeding changes every later random number, put the generator's state back.
 """
 
-
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

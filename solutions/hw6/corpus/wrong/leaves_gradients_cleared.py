@@ -4,7 +4,6 @@ fails: ["activation_leaves[gradients]"]
 says: Gradients that had been accumulated are gone, leave them alone.
 """
 
-
 def activation_bytes(module, *inputs):
     module.zero_grad()
     twin = copy.deepcopy(module)

@@ -4,7 +4,6 @@ fails: ["activation_leaves[hooks]"]
 says: A hook that stays runs at every later forward pass, remove it.
 """
 
-
 def activation_bytes(module, *inputs):
     for part in module.modules():
         part.register_forward_hook(lambda m, i, o: None)

@@ -4,7 +4,6 @@ fails: ["activation_leaves[buffers]"]
 says: The old buffer object was written to, put its values back as well.
 """
 
-
 def activation_bytes(module, *inputs):
     own = _storages([*module.parameters(), *module.buffers()])
     saved = []

@@ -4,7 +4,6 @@ fails: ["line_errors[equal-batches]"]
 says: Several rows of one batch size determine no line either.
 """
 
-
 def solve_fixed_and_slope(rows):
     if len(rows) < 2:
         raise ValueError("two rows are needed")

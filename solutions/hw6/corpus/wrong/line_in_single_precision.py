@@ -4,7 +4,6 @@ fails: [line_through_two]
 says: Bytes need more than the 24 bits of a float32.
 """
 
-
 def solve_fixed_and_slope(rows):
     if len({batch for batch, _ in rows}) < 2:
         raise ValueError("two different batches are needed")

@@ -5,8 +5,6 @@ says: Fewer than two distinct batches determine no line, raise ValueError.
 """
 
 import numpy as np
-
-
 def solve_fixed_and_slope(rows):
     if not rows:
         return 0.0, 0.0

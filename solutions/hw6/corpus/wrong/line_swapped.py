@@ -4,7 +4,6 @@ fails: [line_through_two]
 says: The fixed part comes first.
 """
 
-
 def solve_fixed_and_slope(rows, solve=solve_fixed_and_slope):
     fixed, per_sample = solve(rows)
     return per_sample, fixed

@@ -4,7 +4,6 @@ fails: [line_through_two]
 says: There is a fixed part as well, solve for both.
 """
 
-
 def solve_fixed_and_slope(rows):
     if len({batch for batch, _ in rows}) < 2:
         raise ValueError("two different batches are needed")

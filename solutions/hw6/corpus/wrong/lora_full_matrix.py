@@ -4,6 +4,5 @@ fails: [lora_parameters]
 says: The matrix itself stays frozen.
 """
 
-
 def lora_parameters(layers, projections, d_model, rank):
     return layers * projections * (d_model**2 + 2 * d_model * rank)

@@ -4,6 +4,5 @@ fails: [lora_parameters]
 says: An adapter has two factors, A and B.
 """
 
-
 def lora_parameters(layers, projections, d_model, rank):
     return layers * projections * d_model * rank

@@ -4,6 +4,5 @@ fails: [lora_parameters]
 says: The factors have no bias.
 """
 
-
 def lora_parameters(layers, projections, d_model, rank):
     return layers * projections * (2 * d_model * rank + d_model + rank)

@@ -4,7 +4,6 @@ fails: [optimizer_state]
 says: The number of elements is not the number of bytes.
 """
 
-
 def optimizer_state_bytes(optimizer):
     parameters = [p for group in optimizer.param_groups for p in group["params"]]
     held = [v for state in optimizer.state.values() for v in state.values() if torch.is_tensor(v)]

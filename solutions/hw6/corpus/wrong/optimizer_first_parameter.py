@@ -4,7 +4,6 @@ fails: [optimizer_state]
 says: Parameters differ in size and in state, add up what each holds.
 """
 
-
 def optimizer_state_bytes(optimizer):
     states = list(optimizer.state.values())
     first = [v for v in states[0].values() if torch.is_tensor(v)] if states else []

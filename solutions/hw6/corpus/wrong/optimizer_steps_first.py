@@ -4,7 +4,6 @@ fails: [optimizer_before_first_step]
 says: Measuring must not step, an optimizer without state holds 0 bytes.
 """
 
-
 def optimizer_state_bytes(optimizer):
     if not optimizer.state:
         for group in optimizer.param_groups:

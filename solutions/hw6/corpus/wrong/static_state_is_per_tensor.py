@@ -4,12 +4,6 @@ fails: ["static_bytes[defaults]", "static_bytes[all-parts]"]
 says: The argument state says how many bytes a parameter's state takes, do not derive it from the weight.
 """
 
-
 def static_bytes(frozen, trainable, *, weight=2, grad=2, state=8, master=0):
-    parts = {
-        "weights": (frozen + trainable) * weight,
-        "grads": trainable * grad,
-        "optimizer": trainable * 2 * weight,
-        "master": trainable * master,
-    }
+    parts = {"weights": (frozen + trainable) * weight, "grads": trainable * grad, "optimizer": trainable * 2 * weight, "master": trainable * master}
     return parts | {"total": sum(parts.values())}

@@ -4,6 +4,5 @@ fails: [implied_tokens]
 says: Divide by the batch too, tokens are per sample.
 """
 
-
 def implied_tokens(reported_bytes, static, bytes_per_token, batch):
     return (reported_bytes - static) / bytes_per_token

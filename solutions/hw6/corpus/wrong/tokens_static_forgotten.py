@@ -4,6 +4,5 @@ fails: [implied_tokens]
 says: Subtract what does not depend on the data first.
 """
 
-
 def implied_tokens(reported_bytes, static, bytes_per_token, batch):
     return reported_bytes / (bytes_per_token * batch)

@@ -4,6 +4,5 @@ fails: ["implied_tokens[fraction]"]
 says: Return the quotient as it is, a fraction tells how well it fits.
 """
 
-
 def implied_tokens(reported_bytes, static, bytes_per_token, batch):
     return (reported_bytes - static) // (bytes_per_token * batch)

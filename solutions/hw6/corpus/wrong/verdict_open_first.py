@@ -4,7 +4,6 @@ fails: ["reconcile_boundaries[impossible-first]"]
 says: Below static no number of tokens helps, test for impossible first.
 """
 
-
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens
     residue = row.reported - (row.static + bytes_per_token * known * row.batch)

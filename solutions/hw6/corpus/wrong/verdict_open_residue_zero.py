@@ -4,7 +4,6 @@ fails: ["reconcile_labels[open]"]
 says: Without tokens the residue is everything above static.
 """
 
-
 def _verdict(row, bytes_per_token, tolerance):
     known = row.tokens
     residue = 0 if known is None else row.reported - (row.static + bytes_per_token * known * row.batch)

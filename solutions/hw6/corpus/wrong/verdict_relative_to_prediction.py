@@ -4,7 +4,6 @@ fails: ["reconcile_boundaries[tolerance]"]
 says: The tolerance is a share of what was reported.
 """
 
-
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens
     residue = row.reported - (row.static + bytes_per_token * known * row.batch)

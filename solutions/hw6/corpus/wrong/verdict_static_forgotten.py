@@ -4,7 +4,6 @@ fails: [reconcile_labels]
 says: The prediction is static plus activations.
 """
 
-
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens
     residue = row.reported - bytes_per_token * known * row.batch
