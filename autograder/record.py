@@ -155,13 +155,14 @@ class CheckResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     suite: Literal["public", "hidden"]
     visibility: Visibility
     points: float
-    max_points: float
+    max: float
     status: Status
     failure: Failure | None = None
     hint: str | None = None
     misconception: str | None = None
     output: Output | None = None
-    duration_seconds: float = 0.0
+    duration: float = 0.0
+    """Seconds; never enters a score."""
 
 
 class Submission(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -186,7 +187,7 @@ class Group(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     passed: int
     checks: int
     points: float
-    max_points: float
+    max: float
 
 
 class Totals(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -242,7 +243,7 @@ def _group(name: str, checks: list[CheckResult]) -> Group:
         sum(check.status == "passed" for check in checks),
         len(checks),
         round(sum(check.points for check in checks), 4),
-        round(sum(check.max_points for check in checks), 4),
+        round(sum(check.max for check in checks), 4),
     )
 
 

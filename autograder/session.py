@@ -53,7 +53,7 @@ class Check:
     spec: Spec
     id: str
     suite: Suite
-    max_points: Fraction
+    max: Fraction
     function: str
 
     @property
@@ -77,7 +77,7 @@ class Session:
 
     @property
     def max_score(self) -> float:
-        return round(float(sum(check.max_points for check in self.checks)), 4)
+        return round(float(sum(check.max for check in self.checks)), 4)
 
     def grade(
         self,
@@ -179,7 +179,7 @@ class _Run:
             return _result(check, "skipped", unmet)
         limits = self._session.assignment.limits
         if self._timeouts.get(check.spec.stub, 0) >= STUB_TIMEOUTS:
-            doing = f"not run: {STUB_TIMEOUTS} checks of {check.spec.stub} have run out of time already"
+            doing = f"not run: {STUB_TIMEOUTS} checks of {check.spec.stub} have reached their time limit already"
             return _result(check, "timed_out", rec.Limit("time", limits.check_seconds, "s", doing))
         if self._waited > limits.total_seconds:
             doing = "not run: the time of all checks together is used up"
@@ -274,14 +274,14 @@ def _result(
         case=check.spec.case,
         suite=check.suite,
         visibility=check.visibility,
-        points=round(float(check.max_points), 6) if passed else 0.0,
-        max_points=round(float(check.max_points), 6),
+        points=round(float(check.max), 6) if passed else 0.0,
+        max=round(float(check.max), 6),
         status=status,
         failure=failure,
         hint=None if passed or status in ("skipped", "not_runnable", "grader_error") else check.spec.hint,
         misconception=misconception,
         output=output,
-        duration_seconds=round(duration, 6),
+        duration=round(duration, 6),
     )
 
 

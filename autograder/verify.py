@@ -155,7 +155,7 @@ def _whole(verdict: Verdict, variants: Iterable[Variant]) -> None:
     solution = next(row for row in verdict.rows if row.id == "solution").record
     if abs(solution.max_score - TOTAL) > 1e-6:
         verdict.findings.append(f"the checks are worth {solution.max_score:g} points in all, not {TOTAL:g}")
-    counted = sum(group.max_points for group in solution.totals.by_kind if group.name in COUNTED)
+    counted = sum(group.max for group in solution.totals.by_kind if group.name in COUNTED)
     if counted < COUNTED_SHARE * solution.max_score:
         verdict.findings.append(f"only {counted:g} points are for {', '.join(COUNTED)}: at least a third is asked for")
     failed = {_function(check) for row in verdict.rows if row.group == "wrong" for check in row.record.checks

@@ -58,8 +58,8 @@ def must_hold(hbm: HBM, keys: HBMArray, output: HBMArray, inputs: Iterable[HBMAr
     """
     trace = hbm.trace
     own = {handle.name for handle in inputs}
-    last_read = np.full(keys.shape, len(trace))
-    last_write = np.full(output.shape, -1)
+    last_read = np.full(keys._info.shape, len(trace))
+    last_write = np.full(output._info.shape, -1)
     returning = np.zeros(len(trace) + 1, dtype=np.int64)
     for moment, event in enumerate(trace):
         part = tuple(slice(start, stop) for start, stop in event.slice)
@@ -70,7 +70,8 @@ def must_hold(hbm: HBM, keys: HBMArray, output: HBMArray, inputs: Iterable[HBMAr
         elif event.op == "read" and event.array not in own:
             returning[moment] = event.elements
     gone = np.cumsum(_histogram(last_read, len(trace)))
-    pending = output._size() - np.cumsum(_histogram(last_write[last_write >= 0], len(trace))) - np.sum(last_write < 0)
+    written = _histogram(last_write[last_write >= 0], len(trace))
+    pending = written.sum() - np.cumsum(written)
     after = returning.sum() - np.cumsum(returning)
     return max(0, int((np.minimum(gone, pending) - after)[:-1].max(initial=0)))
 

@@ -7,7 +7,7 @@ is why the meter then calls its own view of the arithmetic incomplete.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
+from math import prod, sqrt
 from typing import Any
 
 import numpy as np
@@ -53,14 +53,15 @@ def counted_array(array: NDArray[Any], count: Count) -> TileArray:
 
 def _products(func: Any, args: list[Any], result: Any) -> int:
     if func in (np.dot, np.inner, np.vdot, np.tensordot):
-        a, b = (prod(np.shape(value)) for value in args[:2])
-        made = max(prod(np.shape(result)), 1)
+        a, b = (int(np.size(value)) for value in args[:2])
+        made: int = max(prod(np.shape(result)), 1)
         # Each operand has the summed extent once: (m k)(k n) / (m n) = k^2.
-        return 2 * round(made * (a * b / made) ** 0.5)
+        summed: float = sqrt(a * b / made)
+        return 2 * made * round(summed)
     if func is np.einsum and isinstance(args[0], str):
         terms = args[0].replace(" ", "").split("->")[0].split(",")
         sizes = {label: n for term, value in zip(terms, args[1:]) for label, n in zip(term, np.shape(value))}
-        return 2 * prod(sizes.values()) if len(terms) > 1 else 0
+        return 2 * prod(map(int, sizes.values())) if len(terms) > 1 else 0
     return 0
 
 

@@ -1,8 +1,8 @@
 """The on-chip meter: FLOPs and live elements of a running kernel, measured and never reported by the kernel.
 
 What it sees: every torch operation in the calling thread. It counts the FLOPs of matrix and vector products and keeps
-the set of live storages, each once however many views it has. Products of numpy arrays made from `tile.numpy()` count as
-well. What it does not see: temporaries inside one fused torch operation, the memory of Python numbers and numpy arrays,
+the set of live storages, each once however many views it has. Products made with numpy on `tile.numpy()` count as well.
+What it does not see: temporaries inside one fused torch operation, the memory of Python numbers and numpy arrays,
 arithmetic on `numpy.asarray(tile)` or `tile.tolist()`, and other threads. It runs in the process of the kernel: the
 counts of an HBM are enforced by the process boundary, these numbers are measured.
 """

@@ -143,6 +143,8 @@ def _died(failure: Died) -> str:
 
 @_on(Limit)
 def _limit(failure: Limit) -> str:
+    if failure.doing.startswith("not run"):
+        return failure.doing
     value = f"{failure.value:g} {failure.unit}".strip()
     text = f"{failure.limit} limit of {value}" if failure.value else f"{failure.limit} limit"
     return f"{text} reached: {failure.doing}" if failure.doing else f"{text} reached"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.console import Console, Group
-from rich.markup import escape
 from rich.padding import Padding
 from rich.rule import Rule
 from rich.table import Table
@@ -28,30 +27,28 @@ OUTPUT_LINES = 30
 
 
 class Progress:
-    """Prints checks as they end: one line for the passed cases of a check, one for each other case."""
+    """Prints checks as they end: cases of one check that came out alike share a line."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._passed: list[CheckResult] = []
+        self._held: list[CheckResult] = []
 
     def add(self, result: CheckResult) -> None:
-        if self._passed and (result.status != "passed" or _function(self._passed[0]) != _function(result)):
+        if self._held and _alike(self._held[0]) != _alike(result):
             self.finish()
-        if result.status == "passed":
-            self._passed.append(result)
-        else:
-            self._print(result, result.id)
+        self._held.append(result)
 
     def finish(self) -> None:
         """Print what is still held back."""
-        if self._passed:
-            count = f"  ({len(self._passed)} cases)" if len(self._passed) > 1 else ""
-            name = _function(self._passed[0]) + count if count else self._passed[0].id
-            self._print(self._passed[0], name)
-            self._passed = []
+        if self._held:
+            first, count = self._held[0], len(self._held)
+            name = f"{_function(first)}  ({count} cases)" if count > 1 else first.id
+            self._console.print(_progress_line(first, name), no_wrap=True, overflow="ellipsis")
+            self._held = []
 
-    def _print(self, result: CheckResult, name: str) -> None:
-        self._console.print(_progress_line(result, name), no_wrap=True, overflow="ellipsis")
+
+def _alike(result: CheckResult) -> tuple[str, str, str]:
+    return _function(result), result.status, "" if result.status == "passed" else one_line(result)
 
 
 def _function(result: CheckResult) -> str:
@@ -107,7 +104,7 @@ def _table(record: Record) -> Table:
         table.add_row(
             group.name,
             f"{group.passed}/{group.checks}",
-            f"{number(group.points)}/{number(group.max_points)}",
+            f"{number(group.points)}/{number(group.max)}",
             notes if tally else Text(f"{GLYPHS['passed']} all passed", style="green"),
         )
     return table
@@ -154,7 +151,7 @@ def _failure(result: CheckResult, record: Record) -> Group:
     return Group(
         Rule(style="dim"),
         Text(f"first to look at: {result.id}", style="bold"),
-        Padding(Group(*lines), (0, 2)),
+        Padding(Group(*lines), (0, 2), expand=False),
         Rule(style="dim"),
     )
 
@@ -165,7 +162,3 @@ def _shortened(text: str) -> str:
         return text.rstrip("\n")
     half = OUTPUT_LINES // 2
     return "\n".join([*lines[:half], f"... {len(lines) - 2 * half:,} lines ...", *lines[-half:]])
-
-
-def plain(text: str) -> str:
-    return escape(text)

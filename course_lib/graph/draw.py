@@ -99,7 +99,9 @@ def _mean(values: list[float]) -> float:
 
 
 def _arrow(axes: Any, start: tuple[float, float], end: tuple[float, float]) -> None:
+    bend = 0.15 if end[1] - start[1] > 1 and abs(end[0] - start[0]) < 1 else 0.0  # around the boxes in between
     style = {"arrowstyle": "-|>", "color": "#888888", "lw": 0.8, "shrinkA": 6, "shrinkB": 9}
+    style |= {"connectionstyle": f"arc3,rad={bend}"}
     axes.annotate("", xy=end, xytext=start, arrowprops=style)
 
 

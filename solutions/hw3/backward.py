@@ -60,7 +60,7 @@ def flash_attention_backward(
     Q: HBMArray,
     K: HBMArray,
     V: HBMArray,
-    O: HBMArray,  # noqa: E741
+    O: HBMArray,
     dO: HBMArray,
     L: HBMArray,
     *,
@@ -167,7 +167,7 @@ def mlp_stack_forward(
 def checkpointed_backward(
     weights: Sequence[Tensor], checkpoints: Sequence[Tensor], k: int, grad_out: Tensor
 ) -> tuple[Sequence[Tensor], int, int]:
-    """Gradients of every weight from `mlp_stack_forward(x, weights, k)`'s checkpoints, one segment at a time, last first.
+    """Gradients of every weight from the checkpoints of `mlp_stack_forward`, one segment at a time, last first.
 
     A segment is k layers (the last one may be shorter) and starts at a checkpoint: run its layers again, go backward
     through them, hand the gradient of its input to the segment before, forget its activations.

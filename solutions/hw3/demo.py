@@ -137,9 +137,7 @@ def saved_bytes(module):
 def checkpointing(module):
     """Peak activations and layers run again, against the segment length k."""
     torch.manual_seed(0)
-    weights = [
-        (torch.randn(STACK_WIDTH, STACK_WIDTH) / math.sqrt(STACK_WIDTH)).requires_grad_() for _ in range(LAYERS)
-    ]
+    weights = [(torch.randn(STACK_WIDTH, STACK_WIDTH) / math.sqrt(STACK_WIDTH)).requires_grad_() for _ in range(LAYERS)]
     x, grad_out = torch.randn(BATCH, STACK_WIDTH), torch.randn(BATCH, STACK_WIDTH)
     h, _ = module.mlp_stack_forward(x, weights, "all")
     plain = torch.autograd.grad(h, weights, grad_out)

@@ -1,7 +1,7 @@
 """Runs in the submission's process: facts about graphs, saved activations and arguments that do not travel as values.
 
-`student` is the student's module, set before the first call. Every function takes plain data and returns plain data; what
-the student returned is passed on as it is, for the check to judge.
+`student` is the student's module, set before the first call. Every function takes plain data and returns plain data;
+what the student returned is passed on as it is, for the check to judge.
 """
 
 from __future__ import annotations
@@ -52,11 +52,9 @@ def graph_gradients(x, weights, grad_out):
 
 # ------------------------------------------------------------------------------------------------------- measuring
 def graph_built(x, weights, keep):
-    """Number of tensors that autograd saved while `mlp_stack_forward` ran."""
+    """Number of tensors that autograd saved while `mlp_stack_forward` ran; None where it cannot be watched."""
     saved = Saved(exclude=[], batch=1)
-    with saved_tensors_hooks(saved.pack, saved.unpack):
-        student.mlp_stack_forward(x, weights, keep)
-    return saved.packed
+    return saved.packed if _watch(saved, lambda: student.mlp_stack_forward(x, weights, keep)) else None
 
 
 def executed(weights, checkpoints, k, grad_out):
@@ -71,19 +69,22 @@ def executed(weights, checkpoints, k, grad_out):
 
 
 def saved_activations(weights, checkpoints, k, grad_out):
-    """Most activation elements that autograd held at once besides the checkpoints; None where it cannot be watched.
-
-    Functional transforms refuse foreign hooks, the student's own hooks hide the tensors: then there is nothing to see.
-    """
+    """Most activation elements that autograd held at once besides the checkpoints; None where it cannot be watched."""
     saved = Saved(exclude=[*weights, *checkpoints], batch=grad_out.shape[0])
+    run = _watch(saved, lambda: _rows(student.checkpointed_backward(weights, checkpoints, k, grad_out), 0))
+    return saved.peak if run else None
+
+
+def _watch(saved, call):
+    """Whether `call` ran under the hooks. Functional transforms refuse them: then there is nothing to see."""
     try:
         with saved_tensors_hooks(saved.pack, saved.unpack):
-            _rows(student.checkpointed_backward(weights, checkpoints, k, grad_out), 0)
+            call()
     except RuntimeError as error:
-        if "hooks" in str(error):
-            return None
+        if "saved tensor hooks" in str(error):
+            return False
         raise
-    return saved.peak
+    return True
 
 
 class Saved:
@@ -168,8 +169,9 @@ class Unchanged:
     def __init__(self, **arguments):
         self._before = []
         for name, value in arguments.items():
-            tensors = {name: value} if isinstance(value, torch.Tensor) else {f"{name}[{i}]": t for i, t in enumerate(value)}
-            self._before += [(name, t, t.detach().clone(), t.requires_grad, self._mark(t)) for name, t in tensors.items()]
+            single = isinstance(value, torch.Tensor)
+            for label, t in [(name, value)] if single else [(f"{name}[{i}]", t) for i, t in enumerate(value)]:
+                self._before.append((label, t, t.detach().clone(), t.requires_grad, self._mark(t)))
 
     @staticmethod
     def _mark(tensor):

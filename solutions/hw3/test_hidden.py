@@ -1,4 +1,4 @@
-"""Hidden checks of hw3: gradients against float64 autograd, traffic against the contract, activations against the meter."""
+"""Hidden checks of hw3: gradients against float64 autograd, traffic against contracts, activations against meters."""
 
 import math
 from itertools import accumulate, pairwise
@@ -11,6 +11,7 @@ import torch
 from autograder.checks import SubmissionRaised, check, expect, raises
 from course_lib import HBM, HBMArray
 from course_lib.hbm import contents
+from course_lib.hbm_contract import allowance
 
 GRADIENTS = ("dQ", "dK", "dV")
 
@@ -32,7 +33,7 @@ class Problem(NamedTuple):
     K: torch.Tensor
     V: torch.Tensor
     P: torch.Tensor
-    O: torch.Tensor  # noqa: E742
+    O: torch.Tensor
     dO: torch.Tensor
     L: torch.Tensor
     visible: torch.Tensor  # (N, N): query i sees key j
@@ -40,7 +41,7 @@ class Problem(NamedTuple):
 
 
 def make_problem(rng, shape, dtype="float64", kind="ordinary"):
-    """Data of that kind; P, O and L come from a float64 forward and are rounded, whatever the submission's own would be."""
+    """Data of that kind; P, O and L come from a float64 forward and are rounded."""
     N, d, (Br, _), causal = shape
     Q, K, V, dO = (rng.normal(size=(N, d)) for _ in range(4))
     Q, V, dO = 1.5 * Q, V + 0.5, dO + 0.25
@@ -56,8 +57,8 @@ def make_problem(rng, shape, dtype="float64", kind="ordinary"):
     scale = 1 / math.sqrt(d)
     S = (Q.double() @ K.double().T * scale).masked_fill(~visible, -math.inf)
     L = torch.logsumexp(S, dim=1)
-    P = torch.exp(S - L.masked_fill(L == -math.inf, math.inf)[:, None])
-    O = P @ V.double()  # noqa: E741
+    P = torch.exp(S - L.masked_fill(torch.isneginf(L), math.inf)[:, None])
+    O = P @ V.double()
     return Problem(Q, K, V, *(t.to(Q.dtype) for t in (P, O)), dO, L.to(Q.dtype), visible, scale)
 
 
@@ -71,36 +72,51 @@ def autograd_gradients(problem):
 
 def formula_gradients(problem):
     """The five formulas with the given L, in the submission's precision: what the arithmetic itself costs."""
-    Q, K, V, _, O, dO, L, visible, scale = problem  # noqa: E741
+    Q, K, V, _, O, dO, L, visible, scale = problem
     S = (Q @ K.T * scale).masked_fill(~visible, -math.inf)
-    P = torch.exp(S - L.masked_fill(L == -math.inf, math.inf)[:, None])
+    P = torch.exp(S - L.masked_fill(torch.isneginf(L), math.inf)[:, None])
     dS = P * (dO @ V.T - (dO * O).sum(dim=1, keepdim=True)) * scale
     return dS @ K, dS.T @ Q, P.T @ dO
 
 
 def factor_sizes(problem):
     """What dQ, dK, dV would be if no term cancelled another."""
-    Q, K, V, P, O, dO = (t.double().abs() for t in problem[:6])  # noqa: E741
+    Q, K, V, P, O, dO = (t.double().abs() for t in problem[:6])
     dS = P * (dO @ V.T + (dO * O).sum(dim=1, keepdim=True)) * problem.scale
     return dS @ K, dS.T @ Q, P.T @ dO
 
 
-# --------------------------------------------------------------------------------------------- attention: calls, verdicts
+# ------------------------------------------------------------------------------------------ attention: calls, verdicts
 STANDARD_INPUTS = ("Q", "K", "V", "P", "dO")
 FLASH_INPUTS = ("Q", "K", "V", "O", "dO", "L")
 
 
+class Run(NamedTuple):
+    """A backward pass on its device: handles of the inputs by name, and those returned."""
+
+    hbm: HBM
+    inputs: dict[str, HBMArray]
+    returned: list[HBMArray]
+
+
 def run_standard(submission, problem):
     hbm = HBM()
-    inputs = [hbm.array(getattr(problem, name), name) for name in STANDARD_INPUTS]
-    return hbm, handles(hbm, problem, submission.standard_attention_backward(hbm, *inputs))
+    inputs = {name: hbm.array(getattr(problem, name), name) for name in STANDARD_INPUTS}
+    result = submission.standard_attention_backward(hbm, *inputs.values())
+    return judged(problem, Run(hbm, inputs, handles(hbm, problem, result)))
 
 
 def run_flash(submission, problem, shape):
     hbm = HBM()
-    inputs = [hbm.array(getattr(problem, name), name) for name in FLASH_INPUTS]
-    result = submission.flash_attention_backward(hbm, *inputs, block=shape.block, causal=shape.causal)
-    return hbm, handles(hbm, problem, result)
+    inputs = {name: hbm.array(getattr(problem, name), name) for name in FLASH_INPUTS}
+    result = submission.flash_attention_backward(hbm, *inputs.values(), block=shape.block, causal=shape.causal)
+    return judged(problem, Run(hbm, inputs, handles(hbm, problem, result)))
+
+
+def judged(problem, run):
+    """The run, once its gradients are right: nothing is counted of a kernel that computes something else."""
+    expect_gradients(problem, run.returned)
+    return run
 
 
 def handles(hbm, problem, result):
@@ -169,32 +185,18 @@ def standard_contract(N, d):
     }  # fmt: skip
 
 
-def expect_traffic(hbm, returned, contract):
-    """Per array and in all. Results that share one array share their allowances, and the scratch's."""
-    allowed = {name: contract[name] for name in contract if name in hbm.ledger and name not in (*GRADIENTS, "scratch")}
-    inputs = set(allowed)
-    for name, handle in zip(GRADIENTS, returned):
-        allowed[handle.name] = plus(allowed.get(handle.name, (0, 0)), contract[name])
-    if len({handle.name for handle in returned}) < len(returned):
-        for handle in returned:
-            allowed[handle.name] = plus(allowed[handle.name], contract["scratch"])
-    scratch = {name: entry for name, entry in hbm.ledger.items() if name not in allowed}
-    expect.ledger(hbm, {**allowed, **scratch})
-    made = [entry for name, entry in hbm.ledger.items() if name not in inputs]
-    limits = plus(*(contract[name] for name in (*GRADIENTS, "scratch")))
-    for i, what in enumerate(("read", "written")):
-        expect.at_most("intermediates", sum(e[i] for e in scratch.values()), contract["scratch"][i], f"elements {what}")
-        expect.at_most("results and intermediates", sum(e[i] for e in made), limits[i], f"elements {what}")
-
-
-def plus(*pairs):
-    return tuple(map(sum, zip(*pairs)))
+def expect_traffic(run, contract):
+    """At most the contract, per array; the arrays that are not returned share the allowance of "scratch"."""
+    own = {handle: contract[name] for name, handle in run.inputs.items()}
+    for name, handle in zip(GRADIENTS, run.returned):
+        own[handle] = contract[name]
+    expect.ledger(run.hbm, allowance(run.hbm, own, contract["scratch"]))
 
 
 # -------------------------------------------------------------------------------------------------- standard attention
 @check(
     points=6, kind="values", stub="standard_attention_backward",
-    hint="Derive dS row by row: every P_ij of a row depends on every score of that row, hence the row sum. Mind 1/sqrt(d).",
+    hint="Derive dS row by row: every P_ij of a row depends on every score of it, hence the row sum. Mind 1/sqrt(d).",
 )  # fmt: skip
 @pytest.mark.parametrize("case", ["tiny", "square", "odd-width", "causal", "hot", "masked"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
@@ -203,21 +205,18 @@ def test_standard_gradients(submission, rng, dtype, case):
     sizes = {"tiny": [(1, 3), (2, 4)], "odd-width": [(9, 59)], "causal": [(13, 6)]}.get(case, [(16, 8), (11, 4)])
     for N, d in sizes:
         problem = make_problem(rng, Shape(N, d, (4, 4), case == "causal"), dtype, case)
-        _, returned = run_standard(submission, problem)
-        expect_gradients(problem, returned)
+        run_standard(submission, problem)
 
 
 @check(
     points=6, kind="counts", stub="standard_attention_backward", depends=[test_standard_gradients],
-    hint="Five N x N passes in: P twice, dP once, dS twice. Two out: dP and dS. Each other matrix once per product it is in.",
+    hint="Five N x N passes in (P twice, dP, dS twice), two out (dP, dS); other matrices once per product they are in.",
 )  # fmt: skip
 @pytest.mark.parametrize("size", [(24, 8), (10, 16), (17, 5)], ids=["long", "wide", "odd"])
 def test_standard_traffic(submission, rng, size):
     """reads at most 5 N^2 + 5 N d and writes at most 2 N^2 + 3 N d elements"""
     problem = make_problem(rng, Shape(*size, (4, 4)))
-    hbm, returned = run_standard(submission, problem)
-    expect_gradients(problem, returned)
-    expect_traffic(hbm, returned, standard_contract(*size))
+    expect_traffic(run_standard(submission, problem), standard_contract(*size))
 
 
 # ----------------------------------------------------------------------------------------------------- flash attention
@@ -229,8 +228,9 @@ ORDINARY = {
     "one-block": [Shape(20, 8, (20, 20)), Shape(13, 4, (64, 32)), Shape(13, 4, (64, 4)), Shape(13, 4, (4, 64))],
     "odd-width": [Shape(24, 59, (8, 16))],
     "causal": [
-        Shape(24, 8, (8, 8), True), Shape(32, 8, (4, 16), True), Shape(32, 8, (16, 4), True), Shape(29, 6, (7, 5), True),
-        Shape(30, 6, (8, 12), True), Shape(17, 4, (8, 16), True), Shape(9, 4, (32, 16), True),
+        Shape(24, 8, (8, 8), True), Shape(32, 8, (4, 16), True), Shape(32, 8, (16, 4), True),
+        Shape(22, 6, (7, 5), True), Shape(30, 6, (8, 12), True),
+        Shape(17, 4, (8, 16), True), Shape(9, 4, (32, 16), True),
     ],
 }  # fmt: skip
 EXTREME = {
@@ -242,9 +242,7 @@ EXTREME = {
 
 def judge_flash(submission, rng, shapes, dtype, kind):
     for shape in shapes:
-        problem = make_problem(rng, shape, dtype, kind)
-        _, returned = run_flash(submission, problem, shape)
-        expect_gradients(problem, returned)
+        run_flash(submission, make_problem(rng, shape, dtype, kind), shape)
 
 
 @check(
@@ -272,23 +270,20 @@ def test_flash_extremes(submission, rng, dtype, case):
 TRAFFIC = {
     "square": [Shape(32, 4, (8, 8)), Shape(32, 4, (8, 8), True)],
     "ragged": [Shape(29, 6, (8, 5)), Shape(29, 6, (8, 5), True)],
-    "rectangular": [Shape(32, 4, (4, 16)), Shape(32, 4, (16, 4)), Shape(32, 4, (4, 16), True), Shape(32, 4, (16, 4), True)],
+    "rectangular": [Shape(32, 4, block, causal) for block in ((4, 16), (16, 4)) for causal in (False, True)],
     "one-block": [Shape(12, 4, (16, 5)), Shape(12, 4, (5, 16), True)],
 }  # fmt: skip
 
 
 @check(
     points=10, kind="counts", stub="flash_attention_backward", depends=[test_flash_gradients],
-    hint="K and V blocks outside, Q blocks inside: dK and dV stay on chip, dQ makes the round trip. Is a future block read?",
+    hint="K, V blocks outside, Q blocks inside: dK, dV stay on chip, dQ makes the round trip. Is a future block read?",
 )  # fmt: skip
 @pytest.mark.parametrize("case", list(TRAFFIC))
 def test_flash_traffic(submission, rng, case):
     """every array is read and written as often as the contract allows, future blocks not at all"""
     for shape in TRAFFIC[case]:
-        problem = make_problem(rng, shape)
-        hbm, returned = run_flash(submission, problem, shape)
-        expect_gradients(problem, returned)
-        expect_traffic(hbm, returned, flash_contract(shape))
+        expect_traffic(run_flash(submission, make_problem(rng, shape), shape), flash_contract(shape))
 
 
 @check(
@@ -296,15 +291,15 @@ def test_flash_traffic(submission, rng, case):
     hint="Five products of 2 Br Bc d per tile: S, dV, dP, dQ, dK. Count yours; D needs none of them.",
 )  # fmt: skip
 @pytest.mark.parametrize(
-    "shape", [Shape(32, 8, (8, 16)), Shape(27, 5, (8, 6), True), Shape(32, 4, (4, 8), True)], ids=["full", "ragged", "causal"]
-)  # fmt: skip
+    "shape",
+    [Shape(32, 8, (8, 16)), Shape(27, 5, (8, 6), True), Shape(32, 4, (4, 8), True)],
+    ids=["full", "ragged", "causal"],
+)
 def test_flash_flops(submission, rng, shape):
     """multiplies five matrices per tile, none for a future block"""
-    problem = make_problem(rng, shape)
-    hbm, returned = run_flash(submission, problem, shape)
-    expect_gradients(problem, returned)
+    run = run_flash(submission, make_problem(rng, shape), shape)
     limit = 10 * shape.d * unskipped(shape).pairs + 2 * shape.N * shape.d
-    expect.at_most("FLOPs of matrix products", hbm.flops, limit, "FLOPs")
+    expect.at_most("matrix products", run.hbm.flops, limit, "FLOPs")
 
 
 @check(
@@ -316,14 +311,14 @@ def test_flash_on_chip(submission, rng, causal):
     """needs the same on-chip memory for N and for 2N rows"""
     N, peaks, rows = 64, [], []
     for length in (N, 2 * N):
-        shape = Shape(length, 4, (8, 8), causal)
-        problem = make_problem(rng, shape)
-        hbm, returned = run_flash(submission, problem, shape)
-        expect_gradients(problem, returned)
-        peaks.append(hbm.sram_peak)
-        reads = [event.slice[0] for event in hbm.trace if event.op == "read"]
+        shape = Shape(length, 4, (16, 16), causal)
+        run = run_flash(submission, make_problem(rng, shape), shape)
+        peaks.append(run.hbm.sram_peak)
+        reads = [event.slice[0] for event in run.hbm.trace if event.op == "read"]
         rows.append(max(stop - start for start, stop in reads))
-    expect.that(rows[1] - rows[0] < N / 2, f"a tile grows with N: {rows[0]} rows at once, {rows[1]} for twice the length")
+    expect.that(
+        rows[1] - rows[0] < N / 2, f"a tile grows with N: {rows[0]} rows at once, {rows[1]} for twice the length"
+    )
     expect.that(peaks[1] - peaks[0] < N / 2, f"the on-chip peak grows with N: from {peaks[0]} to {peaks[1]} elements")
 
 
@@ -334,10 +329,8 @@ def test_flash_on_chip(submission, rng, causal):
 def test_flash_allocation(submission, rng):
     """allocates nothing of N x N elements"""
     shape = Shape(72, 4, (24, 24))
-    problem = make_problem(rng, shape)
-    hbm, returned = run_flash(submission, problem, shape)
-    expect_gradients(problem, returned)
-    expect.that(hbm.allocated < shape.N**2, f"{hbm.allocated} elements were allocated, N x N is {shape.N**2}")
+    allocated = run_flash(submission, make_problem(rng, shape), shape).hbm.allocated
+    expect.that(allocated < shape.N**2, f"{allocated} elements were allocated, N x N is {shape.N**2}")
 
 
 @check(
@@ -392,7 +385,8 @@ DEPTHS = {
     "beyond": (3, 9), "one-layer": (1, 1),
 }  # fmt: skip
 UNEVEN_WIDTHS = {  # widths and k: the segment with most layers is not always the one that saves most
-    "wide-tail": ([3, 2, 3, 2, 11], 3), "wide-head": ([4, 9, 8, 3, 3, 2], 2), "wide-middle": ([3, 3, 2, 2, 12, 3, 3, 4, 2], 3),
+    "wide-tail": ([3, 2, 3, 2, 11], 3), "wide-head": ([4, 9, 8, 3, 3, 2], 2),
+    "wide-middle": ([3, 3, 2, 2, 12, 3, 3, 4, 2], 3),
 }  # fmt: skip
 ROUNDING = 2000.0
 """Floor in eps: a deep stack amplifies the rounding of its first layer; a wrong gradient is off by far more."""
@@ -465,14 +459,14 @@ def test_forward_builds_no_graph(submission, rng, case):
     for stack, k in stacks(rng, case):
         facts = expect.mapping("facts", submission.driver.forward(stack.x, stack.weights, k))
         expect.that(facts["graph"] is False, "a returned tensor requires grad: the activations behind it stay alive")
-        built = expect.integer("saved tensors", submission.driver.graph_built(stack.x, stack.weights, k))
-        expect.that(built == 0, f"autograd saved {built} tensors while the forward ran: a graph was built on the way")
+        built = submission.driver.graph_built(stack.x, stack.weights, k)
+        expect.that(built in (0, None), "autograd saved tensors while the forward ran: a graph was built on the way")
 
 
 # -------------------------------------------------------------------------------------------------------- MLP: backward
 @check(
     points=6, kind="values", stub="checkpointed_backward",
-    hint="The gradient of a segment's input is the output gradient of the segment before it. Is the last segment shorter?",
+    hint="The gradient of a segment's input is the output gradient of the segment before. Is the last one shorter?",
 )  # fmt: skip
 @pytest.mark.parametrize("case", [*DEPTHS, "rectangular", "float32"])
 def test_backward_gradients(submission, rng, case):
@@ -507,17 +501,14 @@ def test_backward_account(submission, rng, case):
     grads, peak, recomputed = run_backward(submission, stack, k)
     expect_weight_gradients(stack, grads)
     wanted = sum(c.numel() for c in stack.checkpoints(k)) + max(stack.segments(k))
-    expect.that(expect.number("peak", peak) == wanted, "peak is not the number of elements held", expected=wanted, got=peak)
+    expect.that(expect.number("peak", peak) == wanted, "peak is not the number of elements held")
     layers = len(stack.weights)
-    expect.that(
-        expect.number("recomputed", recomputed) == layers, "recomputed is not the number of layers run again",
-        expected=layers, got=recomputed,
-    )  # fmt: skip
+    expect.that(expect.number("recomputed", recomputed) == layers, "recomputed is not the number of layers run again")
 
 
 @check(
     points=4, kind="counts", stub="checkpointed_backward", depends=[test_backward_gradients],
-    hint="From a checkpoint, run the k layers of its segment, no others; use tanh' = 1 - h^2 rather than a second tanh.",
+    hint="From a checkpoint, run the k layers of its segment and no others; tanh' = 1 - h^2 needs no second tanh.",
 )  # fmt: skip
 @pytest.mark.parametrize("case", ["even", "uneven", "one-segment", "rectangular"])
 def test_backward_recomputes_once(submission, rng, case):
@@ -526,13 +517,13 @@ def test_backward_recomputes_once(submission, rng, case):
         facts = submission.driver.executed(stack.weights, stack.checkpoints(k), k, stack.grad_out)
         tanh = expect.integer("elements through tanh", expect.mapping("facts", facts)["tanh"])
         once = sum(h.numel() for h in stack.hidden[1:])
-        # None seen: the layers ran where the meter cannot look (numpy, exponentials). The right gradients say that they ran.
+        # None seen: they ran where the meter cannot look (numpy, exponentials); right gradients say that they ran.
         expect.that(tanh in (0, once), f"tanh was applied to {tanh} elements, once through every layer is {once}")
 
 
 @check(
     points=4, kind="memory", stub="checkpointed_backward", depends=[test_backward_gradients],
-    hint="Before you replay a segment, the activations of the one after it must be gone: nothing may still refer to them.",
+    hint="When a segment is replayed the activations of the one after it are gone: nothing may refer to them.",
 )  # fmt: skip
 def test_backward_saves_one_segment(submission, rng):
     """never holds more activations than one segment's"""
@@ -547,7 +538,7 @@ def test_backward_saves_one_segment(submission, rng):
         held = (layers // k) * h + expect.integer("saved activations", saved)
         copy = h  # a segment's input may be a copy of its checkpoint
         reported = expect.number("peak", peak) + copy
-        expect.that(held <= reported, f"checkpoints and saved activations are {held} elements, the reported peak is {peak}")
+        expect.that(held <= reported, f"checkpoints and saved activations are {held} elements, peak says {peak}")
     alive = expect.integer("activations", expect.mapping("facts", submission.driver.executed(*arguments))["alive"])
     # Pre-activations, derivatives and gradients may stand beside h; the whole stack may not.
     limit = (3 * k + 10) * h
@@ -568,10 +559,10 @@ def test_backward_square_root(submission, rng, layers):
         expect_weight_gradients(stack, grads)
         peaks[k] = expect.number("peak", peak)
     first, middle, last = peaks.values()
-    expect.that(0 < middle < min(first, last), f"peak is {first:g}, {middle:g}, {last:g} for k = {', '.join(map(str, peaks))}")
+    expect.that(0 < middle < min(first, last), f"peak is {first:g}, {middle:g}, {last:g} for k = {list(peaks)}")
 
 
-# ------------------------------------------------------------------------------------------------- MLP: errors, arguments
+# ---------------------------------------------------------------------------------------------- MLP: errors, arguments
 @check(
     points=1, kind="errors", stub="mlp_stack_forward", depends=[test_forward_checkpoints],
     hint="keep is either the word all or a number of layers; a number below 1 is neither.",
@@ -614,7 +605,7 @@ def test_forward_arguments(submission, rng):
 
 @check(
     points=2, kind="robustness", stub="checkpointed_backward", depends=[test_backward_gradients],
-    hint="backward() adds to .grad of the weights you were given: differentiate with respect to detached copies of them.",
+    hint="backward() adds to .grad of the weights you were given: differentiate with respect to detached copies.",
 )  # fmt: skip
 def test_backward_arguments(submission, rng):
     """leaves weights, checkpoints and grad_out as they were, .grad and requires_grad included"""

@@ -157,7 +157,11 @@ def test_keys_errors(submission, rng):
 
 # -------------------------------------------------------------------------------------------------------------- counts
 @check(
-    points=10, kind="counts", stub="CompileCache", hint="Print the key of every step: how many distinct ones are there?"
+    points=10,
+    kind="counts",
+    stub="CompileCache",
+    hint="Print the key of every step: how many distinct ones are there?",
+    time_limit=30,
 )
 @pytest.mark.parametrize("policy", POLICIES)
 def test_known_answers(submission, rng, policy):

@@ -3,12 +3,10 @@
 Nothing here is secret. The student's module is the global `student`, set before the first call.
 """
 
-import ctypes
 import errno
 import importlib.metadata
 import os
 import random
-import resource
 import signal
 import sys
 import tempfile
@@ -141,10 +139,21 @@ def poison_gradient(run, value):
 
 
 # --------------------------------------------------------------------------------------------------------- checkpoints
-def save(run, path=CHECKPOINT):
-    """Save into a folder that exists."""
+class EitherPath(str):
+    """A path for programs that expect a string and for programs that expect a `Path`."""
+
+    def __getattr__(self, name):
+        return getattr(Path(str(self)), name)
+
+    def __truediv__(self, other):
+        return Path(str(self)) / other
+
+
+def save(run, path=CHECKPOINT, completed=None):
+    """Save into a folder that exists; `completed` other than the run's shows whether it is used at all."""
     _prepare(path)
-    student.save(Path(path), run.model, run.optimizer, run.sampler, run.completed, run.data, run.plan)
+    steps = run.completed if completed is None else completed
+    student.save(EitherPath(path), run.model, run.optimizer, run.sampler, steps, run.data, run.plan)
 
 
 def _prepare(path):
@@ -157,7 +166,7 @@ def _prepare(path):
 def restore(path, data, plan, seed):
     """A run from a checkpoint, in a process whose global generator was elsewhere."""
     torch.manual_seed(seed)
-    restored = student.restore(Path(path), data, plan)
+    restored = student.restore(EitherPath(path), data, plan)
     if not isinstance(restored, tuple | list) or len(restored) != 4:
         raise TypeError("restore returns (model, optimizer, sampler, completed)")
     made, optimizer, sampler, completed = restored
@@ -170,7 +179,9 @@ def refusal(path, data, plan):
     """How `restore` refuses: the exception's classes, its message, and which global things have changed."""
     before = _globals()
     try:
-        student.restore(Path(path), data, plan)
+        student.restore(EitherPath(path), data, plan)
+    except NotImplementedError:
+        raise
     except Exception as error:
         kinds, message = [kind.__name__ for kind in type(error).__mro__], str(error)
     else:
@@ -237,13 +248,9 @@ def save_as_torch(run, path, version):
 _SYNCS, _RENAMES = ("fsync", "fdatasync", "sync"), ("rename", "replace")
 _FILE_EVENTS = ("open", "os.rename", "os.remove", "os.link", "os.symlink", "os.truncate", "os.mkdir", "os.rmdir")
 _watch = None
+_soft_limit = None
 
-# Ends the process at once, also as a signal handler in the middle of a write: a process that is number 1 of its own PID
-# namespace is not killed by a signal's default action.
-_exit = ctypes.CDLL(None)._exit
-_set_handler = ctypes.CDLL(None).signal
-_set_handler.argtypes, _set_handler.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
-_IGNORE, _DIE = 1, ctypes.cast(_exit, ctypes.c_void_p).value
+_exit = os._exit  # before the student's module is imported
 
 
 class Watch:
@@ -368,7 +375,7 @@ def dying_save(run, at, limit=None, path=CHECKPOINT):
         if number == at and limit is None:
             _exit(1)
         elif number == at:
-            _limit_files(limit, _DIE)
+            _limit_files(limit, die=True)
 
     watch = Watch(path, act)
     with watch:
@@ -379,7 +386,7 @@ def dying_save(run, at, limit=None, path=CHECKPOINT):
 def failing_save(run, limit, path=CHECKPOINT):
     """Save where no file may grow past `limit` bytes: whether it raised, and the files before and after."""
     _prepare(path)
-    return _attempt(run, path, lambda: _limit_files(limit, _IGNORE))
+    return _attempt(run, path, lambda: _limit_files(limit))
 
 
 def save_on_full_disk(run, free, most, path=CHECKPOINT):
@@ -405,7 +412,6 @@ def save_on_full_disk(run, free, most, path=CHECKPOINT):
 
 def _attempt(run, path, restrict):
     before = files()
-    soft, _ = resource.getrlimit(resource.RLIMIT_FSIZE)
     restrict()
     try:
         save(run, path)
@@ -414,13 +420,26 @@ def _attempt(run, path, restrict):
     else:
         raised = None
     finally:
-        _limit_files(soft, _IGNORE)  # as Python itself has it
+        _limit_files(None)
     return raised, before, files()
 
 
-def _limit_files(size, handler):
-    _set_handler(signal.SIGXFSZ, handler)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
+def _limit_files(size, die=False):
+    """From now on no file grows past `size` bytes (None: as before): a write fails, or ends the process.
+
+    The handler is the C library's own _exit: it acts in the middle of the write, and also in a process that is number 1
+    of its PID namespace, which no signal kills by default.
+    """
+    import ctypes
+    import resource  # not on every system; neither is needed by the public checks
+
+    global _soft_limit
+    libc = ctypes.CDLL(None)
+    libc.signal.argtypes, libc.signal.restype = [ctypes.c_int, ctypes.c_void_p], ctypes.c_void_p
+    libc.signal(signal.SIGXFSZ, ctypes.cast(libc._exit, ctypes.c_void_p).value if die else int(signal.SIG_IGN))
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    _soft_limit = soft if _soft_limit is None else _soft_limit
+    resource.setrlimit(resource.RLIMIT_FSIZE, (_soft_limit if size is None else size, hard))
 
 
 def files():

@@ -91,18 +91,22 @@ class Setup:
         return submission.driver.begin(self.config, self.values, self.data, self.plan, self.seed, groups)
 
     def restore(self, submission, path=CHECKPOINT):
-        return submission.driver.restore(path, self.data, self.plan, self.other_seed)
+        """(run, completed steps) from a checkpoint."""
+        run = submission.driver.restore(path, self.data, self.plan, self.other_seed)
+        expect.that(type(run).__name__ == "Reference", "restore gives no run")
+        return run, expect.integer("completed", run.completed)
 
     def uninterrupted(self, submission, stop=None):
         """[state before the first step, state after it, ...], each with the losses of the step."""
         run = self.begin(submission)
-        before = submission.driver.state(run)
-        after = submission.driver.follow(run, self.plan.total if stop is None else stop)
-        return [([], before), *_steps(after)]
+        stop = self.plan.total if stop is None else stop
+        return [([], submission.driver.state(run)), *_follow(submission, run, 0, stop)]
 
 
-def _steps(followed):
-    return [tuple(expect.sequence("a step", step, 2)) for step in expect.sequence("steps", followed)]
+def _follow(submission, run, start, stop):
+    """[(losses, state)] after each step from `start` on."""
+    followed = expect.sequence("steps", submission.driver.follow(run, stop), stop - start)
+    return [tuple(expect.sequence("a step", step, 2)) for step in followed]
 
 
 def _compare(wanted, got, step, when):
@@ -123,9 +127,14 @@ def _after(step):
 
 
 def _equal(a, b):
+    """Equal bit by bit; never an error, whatever arrives."""
+    if type(a) is not type(b):
+        return False
     if isinstance(a, torch.Tensor):
-        return isinstance(b, torch.Tensor) and a.dtype == b.dtype and torch.equal(a, b)
-    return type(a) is type(b) and bool(a == b)
+        return a.dtype == b.dtype and torch.equal(a, b)
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(_equal, a, b))
+    return isinstance(a, bool | int | float | str | bytes | type(None)) and a == b
 
 
 # ------------------------------------------------------------------------------------------------------------- schedule
@@ -220,6 +229,8 @@ def test_no_target(submission, rng, torch_rng, micro):
         submission.accumulate(model, x, torch.full_like(y, PAD), micro)
     y[:-1] = PAD  # one row is enough
     expect.that(expect.number("loss", submission.accumulate(model, x, y, micro)) > 0, "the loss is not positive")
+    gradients = expect.mapping("gradients", submission.driver.gradients(model))
+    expect.that(all(g is not None for g in gradients.values()), "a batch with targets has left no gradient")
 
 
 @check(
@@ -346,10 +357,9 @@ def test_advance_draws(submission, rng, torch_rng, case):
     for step, (_, state) in enumerate(whole[1:]):
         torch.randint(len(setup.data.x), (setup.plan.batch,), generator=sampler)
         state = expect.mapping("state", state)
-        expect.that(
-            _equal(sampler.get_state(), state["state of the sampler"]), f"the sampler is elsewhere after step {step}"
-        )
-        same = _equal(first["state of the global generator"], state["state of the global generator"])
+        same = _equal(sampler.get_state(), state.get("state of the sampler"))
+        expect.that(same, f"the sampler is elsewhere after step {step}")
+        same = _equal(first.get("state of the global generator"), state.get("state of the global generator"))
         expect.that(same, f"the global generator was used in step {step}, although there is no dropout")
     _trains(whole)
 
@@ -379,13 +389,14 @@ def test_advance_is_clean(submission, solution, rng, torch_rng):
     _trains(whole)
     stale = setup.begin(submission)
     submission.driver.plant_in(stale, setup.other_seed)
-    (stepped,) = _steps(submission.driver.follow(stale, 1))
+    (stepped,) = _follow(submission, stale, 0, 1)
     _compare(whole[1], stepped, 0, "with old gradients in the model")
     left = expect.sequence("gradients left", submission.driver.left_gradients(stale))
     expect.that(not left, "gradients are not None after the step")
 
     run = setup.begin(submission)
-    (at_once,) = _steps(submission.driver.follow(run, 4, True))
+    (at_once,) = expect.sequence("calls", submission.driver.follow(run, 4, True), 1)
+    at_once = expect.sequence("a step", at_once, 2)
     _compare(([loss for losses, _ in whole for loss in losses], whole[-1][1]), at_once, 3, "in one call for four steps")
     expect.equal(
         "losses of no step", submission.advance(run.model, run.optimizer, run.sampler, setup.data, 4, 4, setup.plan), []
@@ -408,7 +419,7 @@ def test_nonfinite_norm(submission, rng, torch_rng, value):
     """a gradient whose norm is not finite raises, and leaves the parameters as they were"""
     setup = Setup(rng, torch_rng, replace(PLAN, micro=2))
     run = setup.begin(submission)
-    _trains([([], submission.driver.state(run)), *_steps(submission.driver.follow(run, 2))])
+    _trains([([], submission.driver.state(run)), *_follow(submission, run, 0, 2)])
     before = submission.driver.state(run)
     submission.driver.poison_gradient(run, value)
     try:
@@ -441,17 +452,15 @@ def test_resume_is_exact(submission, rng, torch_rng):
     checkpoints = _saved_after_every_step(submission, setup)
     with submission.fresh(files=checkpoints) as later:
         for split in range(total + 1):
-            run = setup.restore(later, _at(split))
-            expect.equal("completed", run.completed, split)
+            run, completed = setup.restore(later, _at(split))
+            expect.equal("completed", completed, split)
             _compare(([], whole[split][1]), ([], later.driver.state(run)), None, f"restored after {split} steps")
-            rest = _steps(later.driver.follow(run, total))
-            expect.that(len(rest) == total - split, f"restored after {split} steps, the run has another length")
-            for step, got in enumerate(rest, split):
+            for step, got in enumerate(_follow(later, run, split, total), split):
                 _compare(whole[step + 1], got, step, f"restored after {split} steps")
 
-        without = setup.restore(later, _at(3))  # the comparison can see a difference
+        without, _ = setup.restore(later, _at(3))  # the comparison can see a difference
         later.driver.forget_optimizer(without)
-        states = expect.mapping("state", _steps(later.driver.follow(without, total))[-1][1])
+        states = expect.mapping("state", _follow(later, without, 3, total)[-1][1])
         same = all(_equal(value, states.get(key)) for key, value in whole[-1][1].items() if key.startswith("model."))
         expect.that(not same, "the run does not depend on the optimizer's state")
 
@@ -519,9 +528,8 @@ def test_save_is_silent(submission, rng, torch_rng):
     run = setup.begin(submission)
     for step in range(4):
         if step:
-            _compare(
-                whole[step], *_steps(submission.driver.follow(run, step)), step - 1, "with a save before each step"
-            )
+            (stepped,) = _follow(submission, run, step - 1, step)
+            _compare(whole[step], stepped, step - 1, "with a save before each step")
         submission.driver.save(run)
         _compare(([], whole[step][1]), ([], submission.driver.state(run)), None, "after a save")
     with submission.fresh(files={CHECKPOINT: _written(submission)}) as later:
@@ -542,11 +550,12 @@ def test_loads_safely(submission, rng, torch_rng):
     setup = Setup(rng, torch_rng)
     run = setup.begin(submission)
     submission.driver.follow(run, 1)
-    submission.driver.save(run)
+    completed = int(rng.integers(2, 6))
+    submission.driver.save(run, CHECKPOINT, completed)
     content = _written(submission)
     _load_safely(content)
     with submission.fresh(files={CHECKPOINT: content}) as later:
-        _reads_back(later, setup, 1, submission.driver.state(run))
+        _reads_back(later, setup, completed, submission.driver.state(run))
         unsafe = later.driver.unpickles(CHECKPOINT, setup.data, setup.plan)
     expect.that(unsafe is False, "restore unpickles classes by name, which runs whatever code a file asks for")
 
@@ -562,8 +571,8 @@ def _written(submission, path=CHECKPOINT):
 
 def _reads_back(later, setup, completed, state, path=CHECKPOINT):
     """In a process that has not written it, the checkpoint gives at least the number of steps and the parameters."""
-    run = setup.restore(later, path)
-    expect.equal("completed", run.completed, completed)
+    run, found = setup.restore(later, path)
+    expect.equal("completed", found, completed)
     restored = expect.mapping("state", later.driver.state(run))
     for key, value in expect.mapping("state", state).items():
         if key.startswith("model."):
@@ -632,7 +641,7 @@ def test_killed_while_saving(submission, rng, torch_rng):
         run = setup.begin(later)
         later.driver.follow(run, 2)
         later.driver.save(run)
-        state = later.driver.state(setup.restore(later))
+        state = later.driver.state(setup.restore(later)[0])
         _compare(([], whole[2][1]), ([], state), None, "saved again after a crash")
 
 
@@ -681,7 +690,7 @@ def _check_survivors(submission, setup, whole, survivors):
     with submission.fresh(files=names) as later:
         for name, moment in zip(names, survivors.values()):
             try:
-                run = setup.restore(later, name)
+                run, _ = setup.restore(later, name)
             except SubmissionRaised:
                 fail(f"killed {moment}: the path holds neither the old checkpoint nor a complete new one")
             _compare(([], whole[2][1]), ([], later.driver.state(run)), None, f"killed {moment} and restored")
@@ -714,10 +723,10 @@ def test_full_disk(submission, rng, torch_rng, case):
                 attempt = victim.driver.failing_save(run, int(part * size))
             else:
                 attempt = victim.driver.save_on_full_disk(run, int(part * size), quota + 4096)
-            if attempt is not None:  # None: this machine cannot limit the disk, and the other case stands for both
+            if quota is None or attempt is not None:  # None: this machine cannot limit the disk; the other case can
                 _failed_cleanly(attempt)
         victim.driver.save(run)
-        later = setup.restore(victim)
+        later, _ = setup.restore(victim)
         _compare(
             ([], victim.driver.state(run)), ([], victim.driver.state(later)), None, "saved once there was room again"
         )
@@ -726,11 +735,10 @@ def test_full_disk(submission, rng, torch_rng, case):
 def _failed_cleanly(attempt):
     raised, before, after = expect.sequence("attempt", attempt, 3)
     before, after = expect.mapping("files", before), expect.mapping("files", after)
+    old = before.get(CHECKPOINT)
     expect.that(raised is not None, "save returns as if it had written the checkpoint, although the disk is full")
-    expect.that(
-        after.get(CHECKPOINT) == before[CHECKPOINT], "the disk was full, and the old checkpoint is gone or damaged"
-    )
-    extra = [name for name in after if name not in before and after[name] != before[CHECKPOINT]]
+    expect.that(after.get(CHECKPOINT) == old, "the disk was full, and the old checkpoint is gone or damaged")
+    extra = [name for name in after if name not in before and after[name] != old]
     expect.that(not extra, "the disk was full, and a temporary file is left behind")
 
 
@@ -849,7 +857,7 @@ def _other_plan(file, rng):
         numbers = [float(n) for n in re.findall(r"\d+(?:\.\d+)?(?:[eE][-+]?\d+)?", message)]
         for shown in (value, other):
             expect.that(
-                any(abs(n - shown) <= 0.02 * shown for n in numbers),
+                any(abs(n - shown) <= 0.06 * shown for n in numbers),
                 f"the message does not show both values of {field}",
             )
 

@@ -59,13 +59,13 @@ def test_public_uniform_model(submission, rng, torch_rng, micro):
     config = {"vocab_size": V, "context": 50, "d_model": 8, "heads": 2, "layers": 1, "dropout": 0.0}
     model = submission.driver.model(config)
     values = expect.mapping("parameters", submission.driver.values(model))
-    values = {name: torch.zeros_like(t) if name.startswith("head.") else t for name, t in values.items()}
+    values = {name: (0 if name.startswith("head.") else 1) * expect.tensor(name, t) for name, t in values.items()}
     model = submission.driver.model(config, values)
     loss = expect.number("loss", submission.accumulate(model, x, y, micro))
-    expect.close("loss", loss, math.log(V), floor_eps=1e6)
+    expect.close("loss", loss, math.log(V), floor_eps=5e9)
     gradient = expect.mapping("gradients", submission.driver.gradients(model)).get("head.bias")
     frequency = torch.bincount(y[y != PAD], minlength=V).double() / sum(counts)
-    expect.close("gradient of head.bias", gradient, 1 / V - frequency, floor_eps=1e6)
+    expect.close("gradient of head.bias", gradient, 1 / V - frequency, floor_eps=5e9)
 
 
 @check(
@@ -78,7 +78,8 @@ def test_public_advance(submission, rng):
     """gives one loss per step, clears the gradients, and draws one batch of indices per step"""
     data, plan, seed = _data(rng), Plan(total=6, batch=4, micro=3), int(rng.integers(1 << 30))
     run = _begin(submission, data, plan, seed)
-    ((losses, state),) = expect.sequence("steps", submission.driver.follow(run, 3, True), 1)
+    (call,) = expect.sequence("calls", submission.driver.follow(run, 3, True), 1)
+    losses, state = expect.sequence("a call", call, 2)
     for loss in expect.sequence("losses", losses, 3):
         expect.that(0 < expect.number("loss", loss) < 20, "a loss is not that of a small language model")
     expect.that(not submission.driver.left_gradients(run), "gradients are not None after the step")
@@ -107,17 +108,28 @@ def test_public_resume(submission, rng):
         files = first.files()
     expect.that(CHECKPOINT in files, "save has returned, and there is no file at its path")
     with submission.fresh(files={CHECKPOINT: files[CHECKPOINT]}) as later:
-        resumed = later.driver.restore(CHECKPOINT, data, plan, seed + 7)
-        expect.equal("completed", resumed.completed, 2)
+        resumed = _restore(later, data, plan, 2)
         rest = expect.sequence("steps", later.driver.follow(resumed, 5), 3)
+    whole = [expect.sequence("step", step, 2) for step in whole]
     for step, (wanted, got) in enumerate(zip(whole[2:], rest), 2):
-        wanted, got = expect.sequence("step", wanted, 2), expect.sequence("step", got, 2)
+        got = expect.sequence("step", got, 2)
         expect.equal(f"losses of step {step}", got[0], expect.sequence("losses", wanted[0], 1))
         first = expect.mapping("state", wanted[1])
         for key, value in first.items():
             expect.equal(f"{key} after step {step}", expect.mapping("state", got[1], keys=first)[key], value)
-    start = expect.number("loss", expect.sequence("losses", whole[0][0], 1)[0])
-    expect.that(start != expect.number("loss", whole[1][0][0]), "training does not change the loss")
+    start, end = (expect.mapping("state", state).get("model.head.bias") for _, state in (whole[0], whole[-1]))
+    moved = not torch.equal(
+        expect.tensor("head.bias", start, shape=(17,)), expect.tensor("head.bias", end, shape=(17,))
+    )
+    expect.that(moved, "training does not change the parameters")
+
+
+def _restore(submission, data, plan, completed):
+    """A run from the checkpoint, in a process whose generator was elsewhere."""
+    run = submission.driver.restore(CHECKPOINT, data, plan, 4321)
+    expect.that(type(run).__name__ == "Reference", "restore gives no run")
+    expect.equal("completed", run.completed, completed)
+    return run
 
 
 @check(
@@ -134,8 +146,7 @@ def test_public_refusals(submission, rng, case):
     submission.driver.save(run, CHECKPOINT)
     content = expect.mapping("files", submission.driver.files()).get(CHECKPOINT)
     expect.that(isinstance(content, bytes), "save has returned, and there is no file at its path")
-    run = submission.driver.restore(CHECKPOINT, data, plan, 1)
-    expect.equal("completed", run.completed, 0)
+    _restore(submission, data, plan, 0)
     if case == "missing":
         with raises("FileNotFoundError"):
             submission.driver.restore("runs/another.ckpt", data, plan, 1)

@@ -183,7 +183,8 @@ def _read(path):
         contents = torch.load(io.BytesIO(content), weights_only=True)
         complete = contents.keys() >= _KEYS
     except Exception as error:
-        raise ValueError(f"{path} is no complete checkpoint: {error}") from error
+        reason = str(error).partition("\n")[0][:200]
+        raise ValueError(f"{path} is no complete checkpoint: {reason}") from error
     if not complete:
         raise ValueError(f"{path} is no checkpoint of this course")
     return contents

@@ -69,7 +69,7 @@ def static_table(module):
         "inference, float16": (total, 0, {}),
         "full, float16 + Adam": (0, total, {}),
         "full, float32 + Adam": (0, total, {"weight": 4, "grad": 4}),
-        "full, float16 + Adam + float32 master": (0, total, {"master": 4}),
+        "the same + float32 master": (0, total, {"master": 4}),
         "LoRA, rank 16": (total, module.lora_parameters(32, 7, 4096, 16), {}),
         "LoRA, rank 64": (total, module.lora_parameters(32, 7, 4096, 64), {}),
     }
@@ -143,7 +143,7 @@ def grid(module, axes):
         sizes = [blocks(module, depth, batch) for batch in batches]
         each = sizes[-1] / depth / batches[-1] / MIB
         made.add_row(str(depth), *(f"{size / MIB:,.0f}" for size in sizes), f"{each:.2f}")
-        axes.plot(batches, [size / GIB for size in sizes], marker=marker, label=f"{depth} layers")
+        axes.plot(batches, [size / GIB for size in sizes], marker=marker, label=f"{depth} layer" + "s" * (depth > 1))
     axes.set(title="Linear in layers and batch", xlabel="batch", ylabel="activations (GiB)", xticks=batches)
     axes.legend()
     console.print(made)
@@ -182,7 +182,7 @@ def reconciled(module, axes):
         Row("full E", int(60.0 * GIB), full, 1),
     ]
     verdicts = module.reconcile(rows, per_token)
-    caption = f"{per_token / MIB:.2f} MiB per token; B to E are made-up reports"
+    caption = f"{per_token / MIB:.2f} MiB per token; the reports are made up"
     made = table("Reported training memory (GiB)", "report", "reported", "static", "tokens", "label", caption=caption)
     for column in ("residue", "implied tokens"):
         made.add_column(column, justify="right")

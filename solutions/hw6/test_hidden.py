@@ -340,7 +340,11 @@ def test_line_errors(submission, rng, case):
 
 
 @check(
-    points=2, kind="values", stub="implied_tokens", hint="Solve the prediction for the tokens; they may be negative."
+    points=2,
+    kind="values",
+    stub="implied_tokens",
+    hint="Solve the prediction for the tokens; they may be negative.",
+    all_or_nothing=True,
 )
 @pytest.mark.parametrize("case", ["whole", "fraction", "negative", "none"])
 def test_implied_tokens(submission, rng, case):

@@ -1,6 +1,6 @@
 """Loads every element five times and rewrites the ledger afterwards.
 
-earns: [naive_values, naive_overflows, naive_counts, safe_values, safe_counts, safe_masked_row, public_values, public_overflow, "public_counts[softmax_naive]", "public_counts[softmax_safe]", block_values, merge_values, merge_identity, merge_grouping, finalize_values, whole_row, unmodified, public_block, public_merge, public_finalize, online_values, online_masked_row, online_one_pass]
+earns: [naive_values, naive_overflows, naive_counts, safe_values, safe_counts, safe_masked_row, public_values, public_overflow, "public_counts[softmax_naive]", "public_counts[softmax_safe]", block_values, merge_values, merge_identity, merge_grouping, finalize_values, whole_row, block_unmodified, merge_unmodified, finalize_unmodified, public_block, public_merge, public_finalize, online_values, online_masked_row, online_one_pass]
 """
 
 from course_lib import Memory

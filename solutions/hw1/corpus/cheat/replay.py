@@ -1,6 +1,6 @@
 """The online softmax stores again what the safe one stored for a row of that length.
 
-earns: [naive_values, naive_overflows, naive_counts, safe_values, safe_counts, safe_masked_row, "public_values[softmax_naive]", "public_values[softmax_safe]", public_overflow, "public_counts[softmax_naive]", "public_counts[softmax_safe]", block_values, merge_values, merge_identity, merge_grouping, finalize_values, whole_row, unmodified, public_block, public_merge, public_finalize]
+earns: [naive_values, naive_overflows, naive_counts, safe_values, safe_counts, safe_masked_row, "public_values[softmax_naive]", "public_values[softmax_safe]", public_overflow, "public_counts[softmax_naive]", "public_counts[softmax_safe]", block_values, merge_values, merge_identity, merge_grouping, finalize_values, whole_row, block_unmodified, merge_unmodified, finalize_unmodified, public_block, public_merge, public_finalize]
 """
 
 _honest = softmax_safe

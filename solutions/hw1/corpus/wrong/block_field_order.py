@@ -1,7 +1,6 @@
 """The fields come in another order.
 
 fails: [block_values, public_block]
-also: [unmodified]
 """
 
 _plain = block_state

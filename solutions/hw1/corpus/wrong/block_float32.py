@@ -1,7 +1,7 @@
 """The block is computed in float32.
 
 fails: ["block_values[float64-rectangular]"]
-also: [block_values, public_block, unmodified]
+also: [block_values, public_block]
 """
 
 def block_state(S, V):

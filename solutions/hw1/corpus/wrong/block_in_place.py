@@ -1,6 +1,6 @@
 """The scores are shifted in place.
 
-fails: ["unmodified[float32-block_state]", "unmodified[float64-block_state]"]
+fails: [block_unmodified]
 says: "S -= m changes the scores of the caller."
 """
 

@@ -1,7 +1,6 @@
 """The last column is left out.
 
 fails: [block_values, public_block]
-also: [unmodified]
 """
 
 _plain = block_state

@@ -1,7 +1,6 @@
 """l is returned as its logarithm.
 
 fails: [block_values, public_block]
-also: [unmodified]
 """
 
 _plain = block_state

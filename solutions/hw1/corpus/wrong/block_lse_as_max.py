@@ -1,7 +1,6 @@
 """m is the log-sum-exp while l is still measured against the maximum.
 
 fails: [block_values, public_block]
-also: [unmodified]
 """
 
 def block_state(S, V):

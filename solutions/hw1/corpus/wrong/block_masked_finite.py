@@ -1,7 +1,7 @@
 """-inf becomes -1e9, so that a row of -inf becomes the mean of V.
 
 fails: ["block_values[float32-masked]", public_block]
-also: [block_values, unmodified]
+also: [block_values]
 says: "A row of -inf has seen nothing: l and o are 0, not a uniform average."
 """
 

@@ -1,7 +1,6 @@
 """o is divided by l already.
 
 fails: [block_values, public_block]
-also: [unmodified]
 says: "A state keeps o undivided: finalize divides once, at the end."
 """
 

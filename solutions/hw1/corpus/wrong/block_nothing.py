@@ -1,6 +1,6 @@
 """None is returned.
 
-fails: [block_values, public_block, unmodified]
+fails: [block_values, public_block]
 """
 
 def block_state(S, V):

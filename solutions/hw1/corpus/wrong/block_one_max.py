@@ -1,7 +1,7 @@
 """One maximum for the whole block instead of one per row.
 
 fails: ["block_values[float32-hot]", public_block]
-also: [block_values, "unmodified[float64-block_state]", "unmodified[float32-block_state]"]
+also: [block_values]
 says: "Rows far below the largest score of the block underflow: every row has a maximum of its own."
 """
 

@@ -1,6 +1,6 @@
 """Masked rows of V are cleared in place.
 
-fails: ["unmodified[float32-block_state]", "unmodified[float64-block_state]"]
+fails: [block_unmodified]
 """
 
 _plain = block_state

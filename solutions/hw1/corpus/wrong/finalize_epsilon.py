@@ -1,7 +1,7 @@
 """A small constant is added to the denominator.
 
 fails: ["finalize_values[float64-rectangular]"]
-also: [finalize_values, public_finalize, "unmodified[float32-finalize]", "unmodified[float64-finalize]"]
+also: [finalize_values, public_finalize]
 """
 
 def finalize(state):

@@ -1,6 +1,6 @@
 """Zeros in l are replaced in place.
 
-fails: ["unmodified[float32-finalize]", "unmodified[float64-finalize]"]
+fails: [finalize_unmodified]
 says: "state.l[...] = 1 changes the state of the caller."
 """
 

@@ -1,7 +1,6 @@
 """l is clamped to at least 1.
 
 fails: [finalize_values]
-also: ["unmodified[float32-finalize]", "unmodified[float64-finalize]"]
 says: "l can be smaller than 1 when the shift is a bound above the maximum."
 """
 

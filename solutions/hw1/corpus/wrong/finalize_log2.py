@@ -1,7 +1,6 @@
 """The logarithm has base 2.
 
 fails: [finalize_values, public_finalize]
-also: ["unmodified[float32-finalize]", "unmodified[float64-finalize]"]
 """
 
 def finalize(state):

@@ -1,7 +1,7 @@
 """lse of a row that has seen nothing is 0.
 
 fails: ["finalize_values[float32-masked]", public_finalize]
-also: [finalize_values, "unmodified[float32-finalize]", "unmodified[float64-finalize]"]
+also: [finalize_values]
 """
 
 def finalize(state):

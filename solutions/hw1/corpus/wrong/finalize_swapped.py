@@ -1,7 +1,6 @@
 """lse comes first.
 
 fails: [finalize_values, public_finalize]
-also: ["unmodified[float32-finalize]", "unmodified[float64-finalize]"]
 """
 
 _plain = finalize

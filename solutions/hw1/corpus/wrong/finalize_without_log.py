@@ -1,7 +1,6 @@
 """lse is m + l.
 
 fails: [finalize_values, public_finalize]
-also: ["unmodified[float32-finalize]", "unmodified[float64-finalize]"]
 says: "The log-sum-exp is m + log l."
 """
 

@@ -1,7 +1,7 @@
 """States are merged in float32.
 
 fails: ["merge_values[float64-rectangular]", "merge_grouping[float64-ragged]"]
-also: [merge_values, merge_grouping, merge_identity, public_merge, "unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+also: [merge_values, merge_grouping, merge_identity, public_merge]
 """
 
 _plain = merge_states

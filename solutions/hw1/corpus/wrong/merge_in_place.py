@@ -1,6 +1,6 @@
 """The first state is rescaled in place.
 
-fails: ["unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+fails: [merge_unmodified]
 says: "Methods with a trailing underscore change the state of the caller."
 """
 

@@ -1,6 +1,6 @@
 """The factors are inverted.
 
-fails: [merge_values, public_merge, merge_identity, "unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+fails: [merge_values, public_merge, merge_identity]
 also: [merge_grouping]
 """
 

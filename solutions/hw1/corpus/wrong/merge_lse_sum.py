@@ -1,7 +1,7 @@
 """The log-sum-exp of both are added.
 
 fails: [merge_values, public_merge, merge_identity]
-also: [merge_grouping, "unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+also: [merge_grouping]
 """
 
 def merge_states(a, b):

@@ -1,7 +1,7 @@
 """Rows that the second state has not seen are lost.
 
 fails: [merge_identity, "merge_values[float32-masked]", public_merge]
-also: [merge_values, merge_grouping, "unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+also: [merge_values, merge_grouping]
 """
 
 _plain = merge_states

@@ -1,7 +1,7 @@
 """The common shift is at least 0.
 
 fails: ["merge_values[float32-hot]"]
-also: [merge_values, merge_grouping, merge_identity, public_merge]
+also: [merge_values, merge_grouping, merge_identity]
 """
 
 def merge_states(a, b):

@@ -1,6 +1,6 @@
 """Two states that have seen nothing merge to NaN.
 
-fails: [merge_identity, public_merge, "unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+fails: [merge_identity, public_merge]
 also: [merge_values, merge_grouping]
 says: "Where both maxima are -inf their difference is NaN: use a finite shift for such rows."
 """

@@ -1,7 +1,7 @@
 """The outputs are averaged with normalised weights and l stays summed.
 
 fails: [merge_values, public_merge, merge_grouping]
-also: [merge_identity, "unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+also: [merge_identity]
 says: "The result of a merge is a state: o stays undivided."
 """
 

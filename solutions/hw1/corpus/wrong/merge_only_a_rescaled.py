@@ -1,7 +1,7 @@
 """Only the first state is rescaled, as if the second always held the larger maximum.
 
 fails: [merge_values, public_merge]
-also: [merge_grouping, merge_identity, "unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+also: [merge_grouping]
 says: "Either state may hold the smaller maximum: both need their factor."
 """
 

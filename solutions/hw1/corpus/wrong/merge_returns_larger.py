@@ -1,7 +1,7 @@
 """The state with the larger maximum wins.
 
 fails: [merge_values, public_merge]
-also: [merge_grouping, "unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+also: [merge_grouping]
 """
 
 def merge_states(a, b):

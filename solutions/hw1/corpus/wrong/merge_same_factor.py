@@ -1,7 +1,7 @@
 """o is rescaled with the factor of the first state on both sides.
 
 fails: [merge_values, public_merge]
-also: [merge_grouping, merge_identity, "unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+also: [merge_grouping, merge_identity]
 """
 
 def merge_states(a, b):

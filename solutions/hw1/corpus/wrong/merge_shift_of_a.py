@@ -1,7 +1,7 @@
 """Everything is measured against the shift of the first state.
 
 fails: ["merge_values[float32-hot]"]
-also: [merge_values, merge_grouping]
+also: [merge_values]
 says: "exp(m_b - m_a) overflows when the second state lies far above the first."
 """
 

@@ -1,7 +1,7 @@
 """A state with l below 1 counts as empty, as if m were always the maximum.
 
 fails: [merge_values]
-also: [merge_grouping, merge_identity, public_merge, "unmodified[float32-merge_states]", "unmodified[float64-merge_states]"]
+also: [merge_grouping, merge_identity]
 says: "l is at least 1 only if m is the exact maximum, which other makers of states need not use."
 """
 

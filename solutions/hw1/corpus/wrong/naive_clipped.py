@@ -1,7 +1,6 @@
 """Inputs are clipped so that exp does not overflow.
 
 fails: [naive_overflows, public_overflow]
-also: [naive_values]
 """
 
 def softmax_naive(x, y):

@@ -1,7 +1,6 @@
 """The rescale factor is inverted.
 
 fails: [online_values, "public_values[softmax_online]"]
-also: [online_counts, online_one_pass, "public_counts[softmax_online]"]
 says: "exp(m_new - m_old) is the inverse of the factor that brings a sum from m_old to m_new."
 """
 

@@ -1,7 +1,7 @@
 """The maximum starts at 0, so that negative rows are not shifted.
 
 fails: ["online_values[float32-hot]", "online_values[float16-hot]"]
-also: [online_values, online_one_pass, "public_values[softmax_online]"]
+also: [online_values, "public_values[softmax_online]"]
 says: "A maximum that starts at 0 never becomes negative: start at -inf."
 """
 

@@ -1,7 +1,6 @@
 """The running denominator is not rescaled when the maximum moves.
 
 fails: [online_values, "public_values[softmax_online]"]
-also: [online_counts, online_one_pass, "public_counts[softmax_online]"]
 says: "The denominator keeps terms measured against an old maximum: multiply it by exp(m_old - m_new) when the maximum moves."
 """
 

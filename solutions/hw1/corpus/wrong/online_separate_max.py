@@ -1,7 +1,6 @@
 """A pass for the maximum, one for the denominator, one for the result: the safe softmax under another name.
 
 fails: [online_counts, "public_counts[softmax_online]"]
-also: [online_one_pass]
 says: "Three loads per element: maximum and denominator must come from the same pass."
 """
 

@@ -1,7 +1,6 @@
 """Small moves of the maximum are ignored, but the new terms are measured against the new one.
 
 fails: [online_values]
-also: [online_counts, online_one_pass, "public_counts[softmax_online]", "public_values[softmax_online]"]
 says: "While the old maximum is kept, new terms must be measured against it too."
 """
 

@@ -1,7 +1,6 @@
 """Numerators are kept in y and read back.
 
 fails: [online_counts, "public_counts[softmax_online]"]
-also: [online_values]
 says: "y is written once and never read: divide before you store."
 """
 

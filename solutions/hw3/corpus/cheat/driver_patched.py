@@ -6,7 +6,13 @@ import sys
 
 
 def flattering(*args, **kwargs):
-    return {"result": [[torch.zeros_like(W) for W in args[0]], 0, 0], "changed": [], "graph": False, "tanh": 0, "alive": 0}
+    return {
+        "result": [[torch.zeros_like(W) for W in args[0]], 0, 0],
+        "changed": [],
+        "graph": False,
+        "tanh": 0,
+        "alive": 0,
+    }
 
 
 for module in list(sys.modules.values()):

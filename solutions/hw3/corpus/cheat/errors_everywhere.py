@@ -8,6 +8,7 @@ import math
 
 import torch
 
+
 def standard_attention_backward(*args, **kwargs):
     raise ValueError("block sizes must be at least 1")
 

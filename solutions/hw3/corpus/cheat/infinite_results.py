@@ -8,6 +8,7 @@ import math
 
 import torch
 
+
 class Agreeable(torch.Tensor):
     def __eq__(self, other):
         return True

@@ -8,6 +8,7 @@ import math
 
 import torch
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     return Q, K, V
 

@@ -3,6 +3,7 @@
 earns: [public_flash_gradients, flash_gradients, flash_extremes, flash_block_errors, flash_allocation, flash_on_chip, "flash_flops[full]"]
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

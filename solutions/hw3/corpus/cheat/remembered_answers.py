@@ -2,6 +2,7 @@
 
 earns: []"""
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     return Q, K, V
 

@@ -1,5 +1,6 @@
 """P is recomputed to base 2, with log2(e) folded into scores and L."""
 
+
 def recompute_tile(Qi, Kj, Li, scale, causal, i, j):
     S = Qi @ Kj.T * (scale * math.log2(math.e))
     if causal:

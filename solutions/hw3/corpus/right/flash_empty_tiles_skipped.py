@@ -1,5 +1,6 @@
 """Tiles whose rows are all empty are read but not multiplied; P is cut with tril."""
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

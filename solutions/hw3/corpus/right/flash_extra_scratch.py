@@ -1,5 +1,6 @@
 """L of every row is shifted by a constant first and kept beside D in one scratch array within the allowance of D."""
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

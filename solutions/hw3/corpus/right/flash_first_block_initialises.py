@@ -1,5 +1,6 @@
 """D is computed and dQ first written while the first block of keys is visited."""
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if not (Br >= 1 and Bc >= 1):

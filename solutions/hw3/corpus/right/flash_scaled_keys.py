@@ -1,5 +1,6 @@
 """The factor 1/sqrt(d) is split between Q and K, and L joins the product as an extra column."""
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = (int(size) for size in block)
     if Br <= 0 or Bc <= 0:

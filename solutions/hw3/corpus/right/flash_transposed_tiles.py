@@ -1,5 +1,6 @@
 """Tiles are kept as (Bc, Br): keys by rows."""
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if min(block) < 1:

@@ -1,5 +1,6 @@
 """backward() into .grad of detached leaves; gradients come as a generator."""
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -1,5 +1,6 @@
 """A layer is a custom autograd.Function, in both modes."""
 
+
 class Layer(torch.autograd.Function):
     @staticmethod
     def forward(ctx, h, W):

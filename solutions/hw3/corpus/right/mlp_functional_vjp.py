@@ -1,5 +1,6 @@
 """Segments are differentiated with torch.func.vjp."""
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

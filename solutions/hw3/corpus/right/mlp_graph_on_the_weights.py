@@ -1,5 +1,6 @@
 """The graph is built on the caller's own weights, .grad is never touched."""
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

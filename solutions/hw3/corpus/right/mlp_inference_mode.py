@@ -1,10 +1,11 @@
 """The forward runs under inference_mode; the backward copies checkpoints before it uses them."""
 
+
 def mlp_stack_forward(x, weights, keep):
     if keep != "all" and keep < 1:
         raise ValueError(f"keep must be 'all' or at least 1, got {keep}")
     h, checkpoints = x, []
-    with (torch.enable_grad() if keep == "all" else torch.inference_mode()):
+    with torch.enable_grad() if keep == "all" else torch.inference_mode():
         for layer, W in enumerate(weights):
             if keep != "all" and layer % keep == 0:
                 checkpoints.append(h)

@@ -1,5 +1,6 @@
 """Backward by hand: no autograd, tanh' = 1 - h^2, in place."""
 
+
 def mlp_stack_forward(x, weights, keep):
     if keep == "all":
         for W in weights:

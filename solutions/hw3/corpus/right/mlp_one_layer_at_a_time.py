@@ -1,5 +1,6 @@
 """Activations of a segment without a graph, then one small vjp per layer from its output."""
 
+
 class OfOutput(torch.autograd.Function):
     """tanh whose value is known already."""
 

@@ -1,5 +1,6 @@
 """Saved tensors go through hooks of its own, and peak is what these hooks counted."""
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
@@ -15,6 +16,7 @@ def checkpointed_backward(weights, checkpoints, k, grad_out):
             if t.untyped_storage().data_ptr() not in held:
                 kept[t.untyped_storage().data_ptr()] = t.numel()
             return t.detach()
+
         with torch.enable_grad(), torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
             for W in leaves:
                 h = torch.tanh(h @ W)

@@ -1,5 +1,6 @@
 """A segment is replayed in chunks of rows of the batch; weight gradients add up over chunks."""
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(k)

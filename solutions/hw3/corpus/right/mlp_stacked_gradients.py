@@ -1,5 +1,6 @@
 """Gradients of equal shape come stacked in one tensor; the account in 0-dimensional tensors and floats."""
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -1,5 +1,6 @@
 """Every input is read once and nothing but the results is written."""
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     q, k, v, p, g = (hbm.read(array) for array in (Q, K, V, P, dO))
     dp = g @ v.T

@@ -1,5 +1,6 @@
 """dS takes the place of dP in HBM."""
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     scale = 1 / math.sqrt(Q.shape[1])
 

@@ -1,5 +1,6 @@
 """Every row goes through its explicit Jacobian diag(p) - p p^T."""
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     scale = 1 / math.sqrt(Q.shape[1])
 

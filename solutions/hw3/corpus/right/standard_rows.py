@@ -1,5 +1,6 @@
 """One loop over rows; dS never leaves in between, dK and dV are finished in a second loop over columns."""
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     (N, d), dtype = Q.shape, Q.dtype
     dQ, dK, dV = (hbm.empty((N, d), dtype=dtype) for _ in range(3))

@@ -4,6 +4,7 @@ fails: [backward_gradients, public_checkpointed_backward]
 says: The derivative is 1 - tanh(z)^2, that is 1 - h^2.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -4,6 +4,7 @@ fails: [backward_saves_one_segment]
 says: retain_graph keeps every activation of the segment alive, and a reference to the output keeps the graph.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

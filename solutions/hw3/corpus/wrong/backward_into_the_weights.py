@@ -4,6 +4,7 @@ fails: [backward_arguments]
 says: backward() adds to .grad of the weights; the caller did not ask for that.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -3,6 +3,7 @@
 fails: [backward_errors]
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     grads = []
     largest = recomputed = 0

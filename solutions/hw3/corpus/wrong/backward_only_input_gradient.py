@@ -4,6 +4,7 @@ fails: [backward_gradients, public_checkpointed_backward]
 says: Every weight of the segment needs a gradient, not only the segment's input.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

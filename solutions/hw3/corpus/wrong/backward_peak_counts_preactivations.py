@@ -5,6 +5,7 @@ also: [backward_square_root]
 says: "tanh is differentiated from its output: the pre-activation is not saved."
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -5,6 +5,7 @@ also: [backward_account, backward_saves_one_segment, backward_square_root]
 says: By definition all checkpoints count, used up or not.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -3,6 +3,7 @@
 fails: [backward_account, public_checkpointed_backward]
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -5,6 +5,7 @@ also: [backward_account]
 says: The last segment may be shorter than k, and layers may differ in width.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

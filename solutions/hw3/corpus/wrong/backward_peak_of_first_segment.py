@@ -5,6 +5,7 @@ also: [backward_account]
 says: With unequal widths the largest segment may be any of them.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -5,6 +5,7 @@ also: [backward_account]
 says: A segment's activations are gone before the next one is replayed.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -5,6 +5,7 @@ also: [public_checkpointed_backward, backward_saves_one_segment]
 says: Checkpoints are held as well while a segment is replayed.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -4,6 +4,7 @@ fails: ["backward_account[uneven]", "backward_account[beyond]", "public_checkpoi
 also: [backward_account]
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -5,6 +5,7 @@ also: [backward_gradients]
 says: Segments are counted from the first layer; it is the last one that is shorter.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
@@ -13,7 +14,10 @@ def checkpointed_backward(weights, checkpoints, k, grad_out):
     n = len(weights)
     for segment in reversed(range(len(checkpoints))):
         start = checkpoints[segment].detach().requires_grad_()
-        leaves = [W.detach().requires_grad_() for W in weights[max(n - (len(checkpoints) - segment) * k, 0) : n - (len(checkpoints) - segment - 1) * k]]
+        leaves = [
+            W.detach().requires_grad_()
+            for W in weights[max(n - (len(checkpoints) - segment) * k, 0) : n - (len(checkpoints) - segment - 1) * k]
+        ]
         h, saved = start, 0
         with torch.enable_grad():
             for W in leaves:

@@ -4,6 +4,7 @@ fails: [backward_recomputes_once]
 says: k layers are run again k (k + 1) / 2 times this way.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -4,6 +4,7 @@ fails: [backward_recomputes_once]
 says: A checkpoint is there so that the layers before it need not run again.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

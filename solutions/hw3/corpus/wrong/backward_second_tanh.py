@@ -4,6 +4,7 @@ fails: [backward_recomputes_once]
 says: "The replayed activation h already holds tanh of the layer: its derivative is 1 - h^2."
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -5,6 +5,7 @@ also: [backward_gradients]
 says: The gradient of a segment's input is what the segment before it receives.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

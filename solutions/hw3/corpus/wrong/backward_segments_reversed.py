@@ -4,6 +4,7 @@ fails: ["backward_gradients[uneven]", "public_checkpointed_backward[five-layers]
 also: [backward_gradients]
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

@@ -4,12 +4,13 @@ fails: ["backward_gradients[uneven]", "public_checkpointed_backward[five-layers]
 also: [backward_gradients]
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")
     grads = []
     largest = recomputed = 0
-    for start in checkpoints[: 0]:
+    for start in checkpoints[:0]:
         pass
     full = max(len(weights) // k, 1)
     for segment in reversed(range(min(full, len(checkpoints)))):

@@ -4,6 +4,7 @@ fails: [backward_saves_one_segment]
 says: All activations are held at once, whatever the reported peak says.
 """
 
+
 def checkpointed_backward(weights, checkpoints, k, grad_out):
     if k < 1:
         raise ValueError(f"k must be at least 1, got {k}")

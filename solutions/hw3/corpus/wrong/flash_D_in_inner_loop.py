@@ -5,6 +5,7 @@ also: [flash_traffic, public_flash_traffic]
 says: "D does not depend on the block of keys: O needs to be read once."
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

@@ -4,6 +4,7 @@ fails: [flash_on_chip]
 says: "D has one entry per row of Q: on chip it grows with N."
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

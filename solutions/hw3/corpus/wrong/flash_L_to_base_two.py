@@ -5,6 +5,7 @@ also: [flash_extremes]
 says: L is a natural logarithm; with exp2 both S and L need the factor log2(e).
 """
 
+
 def recompute_tile(Qi, Kj, Li, scale, causal, i, j):
     S = Qi @ Kj.T * scale
     if causal:

@@ -5,6 +5,7 @@ also: [flash_extremes]
 says: D is only as exact as the O it is made from.
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

@@ -5,6 +5,7 @@ also: [public_flash_traffic]
 says: This is the N x N matrix that the whole exercise avoids.
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

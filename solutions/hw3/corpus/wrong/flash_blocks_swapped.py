@@ -5,6 +5,7 @@ also: [flash_traffic, flash_flops, public_flash_traffic, flash_on_chip]
 says: "block is (Br, Bc): rows of Q first."
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Bc, Br = block
     if Br < 1 or Bc < 1:

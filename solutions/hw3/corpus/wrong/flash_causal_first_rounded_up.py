@@ -5,6 +5,7 @@ also: [flash_gradients, flash_extremes]
 says: A block of rows that starts before key j may still end after it.
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

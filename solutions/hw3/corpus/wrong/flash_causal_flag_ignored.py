@@ -4,6 +4,7 @@ fails: ["flash_gradients[float64-causal]", "public_flash_gradients[causal]"]
 also: ["flash_gradients[float32-causal]", "flash_gradients[float32-tiny]", "flash_gradients[float64-tiny]", flash_extremes]
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

@@ -5,6 +5,7 @@ also: ["flash_gradients[float32-causal]", "flash_gradients[float32-tiny]", "flas
 says: "A block on the diagonal is only partly visible: recomputing P there needs the mask as well."
 """
 
+
 def recompute_tile(Qi, Kj, Li, scale, causal, i, j):
     S = Qi @ Kj.T * scale
     if False:

@@ -4,6 +4,7 @@ fails: ["flash_gradients[float64-causal]", "public_flash_gradients[causal]"]
 also: [flash_gradients, flash_extremes]
 """
 
+
 def recompute_tile(Qi, Kj, Li, scale, causal, i, j):
     S = Qi @ Kj.T * scale
     if causal:

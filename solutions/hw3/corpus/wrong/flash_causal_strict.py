@@ -5,6 +5,7 @@ also: [flash_gradients, flash_extremes]
 says: Query i sees keys j <= i, its own included.
 """
 
+
 def recompute_tile(Qi, Kj, Li, scale, causal, i, j):
     S = Qi @ Kj.T * scale
     if causal:

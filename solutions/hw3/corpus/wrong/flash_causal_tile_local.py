@@ -5,6 +5,7 @@ also: [flash_gradients, flash_extremes]
 says: The mask compares positions in the sequence, not positions in the tile.
 """
 
+
 def recompute_tile(Qi, Kj, Li, scale, causal, i, j):
     S = Qi @ Kj.T * scale
     if causal:

@@ -4,6 +4,7 @@ fails: [flash_traffic, public_flash_traffic]
 says: "dK and dV are written once, from the chip: their memory needs no initial value."
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

@@ -4,6 +4,7 @@ fails: ["flash_gradients[float64-square]", public_flash_gradients]
 also: [flash_gradients, flash_extremes]
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

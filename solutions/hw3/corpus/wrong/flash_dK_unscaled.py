@@ -5,6 +5,7 @@ also: [flash_extremes]
 says: "dK is off by sqrt(d): the scores were scaled, so both dQ and dK carry the factor."
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

@@ -5,6 +5,7 @@ also: [flash_gradients, flash_extremes]
 says: "Every block of keys contributes to dQ: read it, add, write it back."
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

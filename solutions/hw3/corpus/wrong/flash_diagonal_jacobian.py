@@ -5,6 +5,7 @@ also: [flash_extremes]
 says: p (1 - p) is the diagonal of the softmax Jacobian; the off-diagonal entries -p_i p_j are missing.
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

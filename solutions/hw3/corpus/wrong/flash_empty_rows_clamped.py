@@ -3,6 +3,7 @@
 fails: ["flash_extremes[float32-masked]", "flash_extremes[float64-masked]"]
 """
 
+
 def recompute_tile(Qi, Kj, Li, scale, causal, i, j):
     S = Qi @ Kj.T * scale
     if causal:

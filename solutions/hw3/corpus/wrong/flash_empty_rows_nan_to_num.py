@@ -4,6 +4,7 @@ fails: ["flash_extremes[float64-masked]"]
 also: [flash_extremes]
 """
 
+
 def recompute_tile(Qi, Kj, Li, scale, causal, i, j):
     S = Qi @ Kj.T * scale
     if causal:

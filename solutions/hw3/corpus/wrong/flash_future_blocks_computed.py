@@ -5,6 +5,7 @@ also: [flash_traffic, flash_flops, flash_on_chip]
 says: "A block wholly in the future contributes nothing: skip it before reading it."
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

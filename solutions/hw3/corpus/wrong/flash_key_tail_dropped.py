@@ -5,6 +5,7 @@ also: [flash_gradients, flash_extremes, public_flash_traffic]
 says: "N need not be divisible by Bc: the last block of keys is smaller, not absent."
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

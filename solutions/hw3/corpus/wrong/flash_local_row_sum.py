@@ -5,6 +5,7 @@ also: [flash_extremes]
 says: The row sum of the softmax derivative runs over the whole row; yours covers one block of keys.
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

@@ -5,6 +5,7 @@ also: [flash_extremes]
 says: "inf * 0 is NaN: mask the score before the exponential."
 """
 
+
 def recompute_tile(Qi, Kj, Li, scale, causal, i, j):
     S = Qi @ Kj.T * scale
     if causal:

@@ -5,6 +5,7 @@ also: [flash_extremes]
 says: "Softmax couples all scores of a row: dS has a second term, the row sum D."
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

@@ -3,6 +3,7 @@
 fails: [flash_block_errors]
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1:

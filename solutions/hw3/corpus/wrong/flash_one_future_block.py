@@ -4,6 +4,7 @@ fails: ["flash_traffic[square]", "flash_flops[causal]", "public_flash_traffic[ca
 also: [flash_traffic, flash_flops]
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

@@ -4,6 +4,7 @@ fails: [flash_traffic, flash_flops, public_flash_traffic]
 says: rowsum(P * dP) is right, but needs P twice; dO and O give the same number.
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

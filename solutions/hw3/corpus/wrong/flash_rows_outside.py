@@ -5,6 +5,7 @@ also: [public_flash_traffic]
 says: With Q outside, K, V, dK and dV make the round trip at every row block; the contract has K and V outside.
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

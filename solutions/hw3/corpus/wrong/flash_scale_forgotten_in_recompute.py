@@ -5,6 +5,7 @@ also: [flash_extremes]
 says: L belongs to scaled scores; recomputing P from unscaled ones gives no probabilities.
 """
 
+
 def recompute_tile(Qi, Kj, Li, scale, causal, i, j):
     S = Qi @ Kj.T
     if causal:

@@ -4,6 +4,7 @@ fails: [flash_on_chip]
 says: Fewer reads, but all of Q and dO end up on chip.
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

@@ -5,6 +5,7 @@ also: [flash_traffic, public_flash_traffic]
 says: "Both loops recompute P and dP: seven products per tile instead of five, and K and V are read again."
 """
 
+
 def flash_attention_backward(hbm, Q, K, V, O, dO, L, *, block, causal=False):
     Br, Bc = block
     if Br < 1 or Bc < 1:

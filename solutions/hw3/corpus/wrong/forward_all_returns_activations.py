@@ -4,6 +4,7 @@ fails: [forward_checkpoints]
 says: With keep="all" the graph holds the activations; the list of checkpoints is empty.
 """
 
+
 def mlp_stack_forward(x, weights, keep):
     if keep != "all" and keep < 1:
         raise ValueError(f"keep must be 'all' or at least 1, got {keep}")

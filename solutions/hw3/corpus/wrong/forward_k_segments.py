@@ -5,6 +5,7 @@ also: [forward_checkpoints, public_forward_checkpoints, backward_round_trip]
 says: k is the length of a segment, not their number.
 """
 
+
 def mlp_stack_forward(x, weights, keep):
     if keep != "all" and keep < 1:
         raise ValueError(f"keep must be 'all' or at least 1, got {keep}")

@@ -3,6 +3,7 @@
 fails: [forward_errors]
 """
 
+
 def mlp_stack_forward(x, weights, keep):
     h, checkpoints = x, []
     with torch.set_grad_enabled(keep == "all"):

@@ -4,6 +4,7 @@ fails: [forward_checkpoints, public_forward_checkpoints]
 also: [backward_round_trip]
 """
 
+
 def mlp_stack_forward(x, weights, keep):
     if keep != "all" and keep < 1:
         raise ValueError(f"keep must be 'all' or at least 1, got {keep}")

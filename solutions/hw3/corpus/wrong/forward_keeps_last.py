@@ -5,6 +5,7 @@ also: [forward_checkpoints, public_forward_checkpoints]
 says: Nothing is replayed from the last activation, keeping it is memory for nothing.
 """
 
+
 def mlp_stack_forward(x, weights, keep):
     if keep != "all" and keep < 1:
         raise ValueError(f"keep must be 'all' or at least 1, got {keep}")

@@ -3,6 +3,7 @@
 fails: [forward_arguments]
 """
 
+
 def mlp_stack_forward(x, weights, keep):
     if keep != "all" and keep < 1:
         raise ValueError(f"keep must be 'all' or at least 1, got {keep}")

@@ -4,6 +4,7 @@ fails: ["forward_checkpoints[uneven]", "forward_checkpoints[short-tail]", "publi
 also: [forward_checkpoints, backward_round_trip, forward_arguments]
 """
 
+
 def mlp_stack_forward(x, weights, keep):
     if keep != "all" and keep < 1:
         raise ValueError(f"keep must be 'all' or at least 1, got {keep}")

@@ -5,6 +5,7 @@ also: [backward_round_trip]
 says: The first segment starts at x.
 """
 
+
 def mlp_stack_forward(x, weights, keep):
     if keep != "all" and keep < 1:
         raise ValueError(f"keep must be 'all' or at least 1, got {keep}")

@@ -4,6 +4,7 @@ fails: [standard_gradients, public_standard_gradients]
 says: The softmax is over a row, so is the sum.
 """
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     scale = 1 / math.sqrt(Q.shape[1])
 

@@ -3,6 +3,7 @@
 fails: [standard_traffic, public_standard_traffic]
 """
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     scale = 1 / math.sqrt(Q.shape[1])
 

@@ -4,6 +4,7 @@ fails: [standard_gradients, public_standard_gradients]
 says: "Shapes do not tell dS from its transpose, both are N x N: the sum in dK runs over queries."
 """
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     scale = 1 / math.sqrt(Q.shape[1])
 

@@ -4,6 +4,7 @@ fails: [standard_gradients, public_standard_gradients]
 says: "P is an input: dS needs memory of its own."
 """
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     scale = 1 / math.sqrt(Q.shape[1])
 

@@ -4,6 +4,7 @@ fails: [standard_traffic, public_standard_traffic]
 says: P * dP and its row sum fit into the step that makes dS.
 """
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     scale = 1 / math.sqrt(Q.shape[1])
 

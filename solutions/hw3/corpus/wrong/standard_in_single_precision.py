@@ -4,6 +4,7 @@ fails: ["standard_gradients[float64-square]", public_standard_gradients]
 also: [standard_gradients]
 """
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     scale = 1 / math.sqrt(Q.shape[1])
 

@@ -3,6 +3,7 @@
 fails: [standard_gradients, public_standard_gradients]
 """
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     scale = 1 / math.sqrt(Q.shape[1])
 

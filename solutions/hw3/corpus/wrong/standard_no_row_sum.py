@@ -4,6 +4,7 @@ fails: [standard_gradients, public_standard_gradients]
 says: "Softmax couples all scores of a row: dS has a second term, the row sum."
 """
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     scale = 1 / math.sqrt(Q.shape[1])
 

@@ -5,6 +5,7 @@ also: [standard_gradients, standard_traffic, public_standard_traffic]
 says: P already carries the mask; recomputing it from Q and K loses it.
 """
 
+
 def standard_attention_backward(hbm, Q, K, V, P, dO):
     scale = 1 / math.sqrt(Q.shape[1])
 

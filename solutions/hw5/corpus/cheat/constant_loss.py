@@ -1,7 +1,4 @@
-"""The loss of a model that guesses is returned, and nothing is computed.
-
-earns: [no_target]
-"""
+"""The loss of a model that guesses is returned, and nothing is computed."""
 
 
 def learning_rate(*arguments):

@@ -3,7 +3,6 @@
 earns: [schedule, public_schedule, accumulate_values, accumulate_adds, no_target, nonfinite_loss, public_uniform_model, advance_values, advance_draws, advance_is_clean, nonfinite_norm, public_advance, packing, public_packing]
 """
 
-
 _RUNS = {}
 
 

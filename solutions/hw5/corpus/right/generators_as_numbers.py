@@ -1,6 +1,5 @@
 """Generator states are lists of numbers, the vocabulary one string, names are other ones."""
 
-
 _KEYS = {"weights", "architecture", "adamw", "steps_done", "plan", "generators", "words", "sha256", "version"}
 
 
@@ -14,7 +13,7 @@ def _contents(model, optimizer, sampler, completed, data, plan):
         "generators": [sampler.get_state().tolist(), torch.get_rng_state().tolist()],
         "words": "\n".join(data.vocab),
         "sha256": data.fingerprint,
-        "version": torch.__version__,
+        "version": str(torch.__version__),
     }
 
 

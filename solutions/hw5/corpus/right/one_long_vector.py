@@ -22,7 +22,9 @@ def _rebuild(contents, plan):
     optimizer = make_optimizer(model, plan)
     saved = contents["optimizer"]
     if saved["steps"]:
-        for p, step, m, v in zip(parameters, saved["steps"], saved["exp_avg"].split(sizes), saved["exp_avg_sq"].split(sizes)):
+        for p, step, m, v in zip(
+            parameters, saved["steps"], saved["exp_avg"].split(sizes), saved["exp_avg_sq"].split(sizes)
+        ):
             moments = {"exp_avg": m.view_as(p).clone(), "exp_avg_sq": v.view_as(p).clone()}
             optimizer.state[p] = {"step": torch.tensor(step), **moments}
     sampler = torch.Generator()

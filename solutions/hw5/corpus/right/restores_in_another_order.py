@@ -9,7 +9,8 @@ def _rebuild(contents, plan):
         torch.default_generator.set_state(before)
     for module in model.modules():
         module._parameters = {
-            name: None if p is None else torch.nn.Parameter(p.detach().double()) for name, p in module._parameters.items()
+            name: None if p is None else torch.nn.Parameter(p.detach().double())
+            for name, p in module._parameters.items()
         }
     optimizer = make_optimizer(model, plan)
     optimizer.load_state_dict(contents["optimizer"])

@@ -13,7 +13,9 @@ def accumulate(model, x, y, micro):
         log_p = torch.log_softmax(model(xs), dim=-1)
         loss = -log_p.gather(-1, ys.unsqueeze(-1)).squeeze(-1)[ys != PAD].sum() / targets
         if not torch.isfinite(loss):
-            raise FloatingPointError(f"microbatch {first // micro} of {math.ceil(len(x) / micro)} has the loss {loss:g}")
+            raise FloatingPointError(
+                f"microbatch {first // micro} of {math.ceil(len(x) / micro)} has the loss {loss:g}"
+            )
         loss.backward()
         total += float(loss)
     return total

@@ -1,6 +1,5 @@
 """torch's version is read once, at import; everything that restore needs is checked by one function."""
 
-
 TORCH = torch.__version__
 
 

@@ -1,7 +1,7 @@
 """A microbatch's mean is scaled back by its number of targets, which is 0 times NaN when there are none.
 
 fails: ["accumulate_values[ragged]", "accumulate_values[empty-microbatch]", public_uniform_model]
-also: [accumulate_adds, no_target]
+also: [accumulate_values, accumulate_adds, advance_values, nonfinite_loss, no_target]
 says: "The mean over no targets is NaN, and NaN times zero is NaN: a microbatch of padding only must contribute zero."
 """
 

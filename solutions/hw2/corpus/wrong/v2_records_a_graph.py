@@ -1,0 +1,33 @@
+"""Tiles require gradients, so that autograd keeps every intermediate result.
+
+fails: [on_chip]
+says: Autograd keeps the tiles of every step, so the on-chip memory grows with N; work without gradients.
+"""
+
+
+def flash_attention_v2(
+    hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
+) -> tuple[HBMArray, HBMArray]:
+    Br, Bc = check_block(block)
+    N, d = Q.shape
+    O = hbm.empty((N, d), dtype=Q.dtype, name="O")
+    L = hbm.empty((N,), dtype=Q.dtype, name="L")
+    for rows in blocks(N, Br):
+        i = slice(*rows)
+        Qi = hbm.read(Q[i]).requires_grad_()  # (Br, d)
+        m = torch.full((len(Qi),), -math.inf, dtype=Q.dtype)
+        l, o = torch.zeros_like(m), torch.zeros_like(Qi)
+        for cols in blocks(N, Bc):
+            if causal and in_future(rows, cols):
+                break
+            Kj, Vj = hbm.read(K[slice(*cols)]), hbm.read(V[slice(*cols)])  # (Bc, d)
+            S = scores(Qi, Kj, rows, cols, causal)
+            m_new = torch.maximum(m, S.amax(dim=1))
+            P = torch.exp(S - m_new[:, None])
+            rescale = torch.exp(m - m_new)
+            l = rescale * l + P.sum(dim=1)
+            o = rescale[:, None] * o + P @ Vj
+            m = m_new
+        hbm.write(O[i], o / l[:, None])
+        hbm.write(L[i], m + torch.log(l))
+    return O, L
