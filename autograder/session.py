@@ -394,6 +394,7 @@ def run_session(
     stub: str | None = None,
 ) -> None:
     """Collect the assignment's checks (hidden ones too, if they are here and wanted) and give them to `body`."""
+    _one_thread()
     paths = [assignment.public_checks]
     if hidden and assignment.hidden_checks is not None:
         paths.append(assignment.hidden_checks)
@@ -439,6 +440,15 @@ def arguments(root: Path, paths: Sequence[Path], expression: str | None, *, quie
 
 
 # -------------------------------------------------------------------------------------------------------- small parts
+def _one_thread() -> None:
+    """Reference values are computed by one thread: this process keeps to one processor while it grades."""
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[name] = "1"
+    torch = sys.modules.get("torch")
+    if torch is not None:
+        torch.set_num_threads(1)
+
+
 @contextmanager
 def _one_processor() -> Iterator[int | None]:
     """Keep this thread on the processor it runs on, and tell it: grader and submission take turns, and a wake-up on

@@ -366,7 +366,7 @@ def test_runaway_loops_keep_their_counts(monkeypatch: pytest.MonkeyPatch) -> Non
     assert hbm.reads == 10
 
 
-# ------------------------------------------------------------------------------------------------------------- contracts
+# ------------------------------------------------------------------------------------------------------------ contracts
 def test_allowance_of_scratch_arrays() -> None:
     hbm = HBM()
     Q, O, S = hbm.array(numbers(4), "Q"), hbm.empty((4,), name="O"), hbm.empty((4,), name="S")

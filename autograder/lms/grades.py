@@ -1,4 +1,4 @@
-"""What is exported: one grade per student, whatever it came from (result records, a gradebook, a program of one's own)."""
+"""What is exported: one grade per student, from result records, a gradebook or any other program."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ State = Literal["graded", "missing", "excused", "not_assigned"]
 
 @dataclass(frozen=True)
 class Identity:
-    """A student under every key an LMS may use. All of them are text: `00012345`, `12E45` and 20 digits stay as they are.
+    """A student under every key an LMS may use. All are text: `00012345`, `12E45` and 20 digits stay as they are.
 
-    `id` is the course's own key (the name of the hand-in folder); the others may be empty. Where a column asks for a login
-    or a student number that the roster does not have, `id` stands in for it.
+    `id` is the course's own key (the name of the hand-in folder); the others may be empty. Where a column asks for a
+    login or a student number that the roster does not have, `id` stands in for it.
     """
 
     id: str
@@ -42,8 +42,8 @@ class Identity:
 class Grade:
     """One student's grade.
 
-    `score` is in points, *before* the late penalty; `late_penalty` is in points too (None: none). The export deducts it, or
-    leaves that to the LMS (`Options.late`); never both. `max_score` is what `score` is out of.
+    `score` is in points, *before* the late penalty; `late_penalty` is in points too (None: none). The export
+    deducts it, or leaves that to the LMS (`Options.late`); never both. `max_score` is what `score` is out of.
 
     state          score        meaning
     graded         a number     a zero counts as a grade
@@ -68,6 +68,8 @@ class Grade:
             if value is not None and not isinstance(value, Decimal):
                 raise TypeError(f"Grade.{name} must be a Decimal, got {value!r}: write Decimal(str(x))")
         if (self.state == "graded") != (self.score is not None):
-            raise ValueError(f"a grade in state {self.state!r} has score {self.score!r}: exactly graded ones have a score")
+            raise ValueError(
+                f"a grade in state {self.state!r} has score {self.score!r}: exactly graded ones have a score"
+            )
         if self.late_penalty is not None and not self.late_penalty >= 0:
             raise ValueError(f"Grade.late_penalty must be 0 or more points, got {self.late_penalty}")

@@ -26,8 +26,10 @@ class Matches:
 
 
 def same_name(text: str) -> str:
-    """A name for comparison: NFC, case folded, single spaces; letters of every script are kept."""
-    return unicodedata.normalize("NFC", folded(unicodedata.normalize("NFC", text)))
+    """For comparison: NFC, case folded, single spaces, "Last, First" turned round; letters of every script stay."""
+    family, comma, given = text.partition(",")
+    whole = f"{given} {family}" if comma and "," not in given else text
+    return unicodedata.normalize("NFC", folded(unicodedata.normalize("NFC", whole)))
 
 
 def match(template: Template, students: Sequence[Identity], options: Options) -> Matches:
@@ -38,7 +40,7 @@ def match(template: Template, students: Sequence[Identity], options: Options) ->
     if options.ignore_leading_zeros:
         for key in template.keys:
             _by_stripped_key(key, template.students, students, edges, result.how)
-    if options.match_names or not any(edges.values()) and not _comparable(template, students):
+    if options.match_names or (not any(edges.values()) and not _comparable(template, students)):
         _by_name(template, students, edges, result.how)
     _components(edges, result)
     return result
@@ -69,12 +71,12 @@ def _by_key(key: Key, rows: Sequence[Row], students: Sequence[Identity], edges: 
     loose = _index(rows, lambda row: key.clean(row.value(key.column)).casefold()) if key.fold else {}
     for number, student in enumerate(students):
         value = _value(key, student)
-        edges[number].update(exact.get(value) or loose.get(value.casefold(), ()))
+        edges[number].update(exact.get(value) or loose.get(value.casefold()) or ())
 
 
 def _by_stripped_key(key: Key, rows: Sequence[Row], students: Sequence[Identity], edges: dict[int, set[int]],
                      how: dict[int, str]) -> None:  # fmt: skip
-    """Digits without their leading zeros, for those whom no equal key found; two students or rows alike stay ambiguous."""
+    """Digits without leading zeros, for those whom no equal key found; two students or rows alike stay ambiguous."""
 
     def bare(text: str) -> str:
         return text.lstrip("0") if text.isdecimal() else ""
@@ -93,11 +95,7 @@ def _by_name(template: Template, students: Sequence[Identity], edges: dict[int, 
     for number, student in enumerate(students):
         if edges[number]:
             continue
-        spellings = {student.name, f"{student.given} {student.family}", f"{student.family}, {student.given}"}
-        names = {same_name(name) for name in spellings if name.strip(" ,")}
-        if student.name and "," in student.name:
-            family, given = student.name.split(",", 1)
-            names.add(same_name(f"{given} {family}"))
+        names = {same_name(student.name), same_name(f"{student.given} {student.family}")} - {""}
         found = {row for name in names for row in index.get(name, ()) if row not in taken}
         if found:
             edges[number].update(found)

@@ -13,7 +13,7 @@ _EXACT = Context(prec=60)
 
 
 def parse(text: str) -> Decimal | None:
-    """The number a cell holds, with either decimal sign; None for anything else, a number with thousands signs included."""
+    """The number a cell holds, with either decimal sign; None for anything else, thousands signs included."""
     cleaned = text.strip().replace(",", ".")
     return Decimal(cleaned) if _NUMBER.fullmatch(cleaned) else None
 

@@ -1,6 +1,6 @@
-"""Delimited text whose every byte survives: a cell keeps its raw text, so that an unchanged file is written as it was read.
+"""Delimited text whose every byte survives: a cell keeps its raw text, so an unchanged file is written as it was read.
 
-`csv` of the standard library cannot do this: it forgets which cells were quoted, how lines ended and what the encoding was.
+`csv` of the standard library cannot do this: it forgets which cells were quoted, how lines ended and the encoding.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class CannotEncode(ValueError):
 
 @dataclass(frozen=True)
 class Dialect:
-    """How cells are told apart. `escape` is PHP's: inside quotes, the character after it is never the end of the cell."""
+    """How cells are told apart. `escape` is PHP's: inside quotes, the character after it never ends the cell."""
 
     delimiter: str
     quote: str | None = '"'
@@ -93,7 +93,7 @@ class Sheet:
         row.cells[column] = new
 
     def _column_is_quoted(self, column: int) -> bool:
-        """Whether the non-empty cells of a column are quoted (below the header), or, if all are empty, those of the file."""
+        """Whether the non-empty cells of a column are quoted below the header; if all are empty, those of the file."""
         if column not in self._style:
             inside = [row.cells[column] for row in self.rows[1:] if column < len(row.cells)]
             cells = [c for c in inside if c.raw] or [c for row in self.rows for c in row.cells if c.raw]
@@ -180,7 +180,9 @@ def _rows(text: str, dialect: Dialect) -> Iterator[Row]:
         while True:
             match = pattern.match(text, position)
             if match is None:
-                raise TemplateError(f"a quoted cell that starts on line {line} is never closed", "download the file again")
+                raise TemplateError(
+                    f"a quoted cell that starts on line {line} is never closed", "download the file again"
+                )
             cells.append(_cell(match, dialect))
             line += len(_LINE_END.findall(match.group()))
             position = match.end()
@@ -239,8 +241,10 @@ def read(data: bytes, delimiters: str, *, quote: str | None = '"', escape: str |
         if sheet.rows and len(sheet.rows[0].cells) > 1:
             found.append((_even(sheet), len(sheet.rows[0].cells), sheet))
     if not found:
-        raise problems[0] if problems else TemplateError(
-            "the file has no header row of at least two columns", "download it again from the LMS"
+        raise (
+            problems[0]
+            if problems
+            else TemplateError("the file has no header row of at least two columns", "download it again from the LMS")
         )
     return max(found, key=lambda candidate: candidate[:2])[2]
 

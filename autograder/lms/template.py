@@ -68,12 +68,16 @@ class Template:
     feedback: int | None = None
     maximum: Callable[[Row], Decimal | None] = nothing
     existing: Callable[[str], Existing] = plain_existing
+    nothing_yet: Callable[[Row], bool] = lambda _row: False
+    """Whether what the cell says is no grade, judged by the rest of the row."""
     locked: Callable[[Row], str | None] = nothing
     """Why the LMS would not take a grade in this row."""
     unfit: Callable[[Row, Decimal], str | None] = lambda _row, _value: None
     """Why this value cannot be meant (an item that only takes all or nothing)."""
     excused: str | None = None
     no_excuse: str = "this file cannot say excused: set it in the LMS"
+    state: int | None = None
+    """A column that spells graded, missing, excused, not_assigned."""
     companions: Callable[[Row, Grade, Decimal], dict[int, str]] = no_companions
     """Other cells that change together with the score."""
     php: bool = False
@@ -84,6 +88,9 @@ class Template:
     ignored: list[Row] = field(default_factory=list)
     """Rows of students that are no students (the Test Student)."""
     notes: list[str] = field(default_factory=list)
+
+    def holds(self, row: Row) -> Existing:
+        return Existing("blank") if self.nothing_yet(row) else self.existing(row.value(self.column))
 
     def row_key(self, row: Row) -> str:
         return row.value(self.keys[0].column) if self.keys else str(row.line)

@@ -169,7 +169,7 @@ def checkpointing(module):
     ax.text(math.sqrt(LAYERS) + 0.3, 1, r"$k = \sqrt{n}$", fontsize=9)
     ax.set(xlabel="segment length k", ylabel="activations, or layers", ylim=(0, LAYERS + 6))
     ax.set_title(f"Checkpointing a stack of n = {LAYERS} layers")
-    ax.legend(loc=(0.2, 0.6))
+    ax.legend(loc=(0.12, 0.66), fontsize=8)
     ax.grid(alpha=0.3)
     return figure
 

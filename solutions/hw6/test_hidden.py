@@ -279,7 +279,7 @@ def line_rows(rng, count, noise=0):
     hint="Two points: the slope first, then what is left.",
     all_or_nothing=True,
 )
-@pytest.mark.parametrize("case", ["increasing", "decreasing", "no-slope", "negative-fixed", "large"])
+@pytest.mark.parametrize("case", ["increasing", "decreasing", "no-slope", "negative-fixed", "small", "large"])
 def test_line_through_two(submission, rng, case):
     """is exact for two rows"""
     rows = sorted(line_rows(rng, 2), reverse=case == "decreasing")
@@ -287,6 +287,9 @@ def test_line_through_two(submission, rng, case):
         rows = [(batch, rows[0][1] + 1) for batch, _ in rows]
     if case == "negative-fixed":
         rows = [(batch, batch**2 * int(rng.integers(2**20, 2**21)) + batch) for batch, _ in rows]
+    if case == "small":  # where half a byte more or less is seen
+        rows = [(batch, int(rng.integers(100, 1000))) for batch, _ in rows]
+        rows[1] = (rows[0][0] + 2, rows[0][1] + 2 * int(rng.integers(500)) + 1)
     if case == "large":
         rows = [(batch, size * 2**20 + 1) for batch, size in rows]
     fixed, slope = expect.sequence("result", submission.solve_fixed_and_slope(rows), 2)

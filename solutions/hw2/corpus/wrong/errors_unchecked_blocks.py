@@ -1,6 +1,6 @@
 """Block sizes are not checked.
 
-fails: ["block_errors[block1-v2]", public_block_errors]
+fails: ["block_errors[block2-v2]"]
 also: [block_errors]
 """
 

@@ -1,7 +1,7 @@
 """The count is taken before the shift: one target too many per row.
 
 fails: [accumulate_values, public_uniform_model]
-also: [accumulate_adds, advance_values, nonfinite_loss, resume_is_exact, killed_while_saving, full_disk, synced_before_rename]
+also: [accumulate_adds, advance_values, nonfinite_loss]
 """
 
 

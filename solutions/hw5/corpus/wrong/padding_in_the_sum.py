@@ -1,7 +1,7 @@
 """The sum runs over padding too; only the count leaves it out.
 
 fails: ["accumulate_values[ragged]", "accumulate_values[gaps]", "accumulate_values[empty-microbatch]", public_uniform_model]
-also: [accumulate_values, accumulate_adds, advance_values, nonfinite_loss, resume_is_exact, killed_while_saving, full_disk, synced_before_rename]
+also: [accumulate_values, accumulate_adds, advance_values, nonfinite_loss]
 """
 
 

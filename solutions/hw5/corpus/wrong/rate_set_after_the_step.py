@@ -1,7 +1,7 @@
 """The rate is set after the step, for the next one.
 
 fails: [advance_values]
-also: [resume_is_exact, killed_while_saving, full_disk, synced_before_rename, advance_is_clean]
+also: [advance_is_clean]
 """
 
 

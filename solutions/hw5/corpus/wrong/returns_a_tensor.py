@@ -1,7 +1,7 @@
 """The loss is returned as a tensor.
 
 fails: [accumulate_values]
-also: [advance_values, resume_is_exact, killed_while_saving, full_disk, synced_before_rename, public_advance, public_resume, advance_is_clean, save_is_silent]
+also: [advance_values, public_advance, public_resume, advance_is_clean, save_is_silent]
 """
 
 

@@ -1,7 +1,7 @@
 """Rows are drawn from torch's global generator.
 
 fails: [advance_draws, public_advance]
-also: [advance_values, resume_is_exact, killed_while_saving, full_disk, synced_before_rename]
+also: [advance_values]
 says: The rows are not drawn from the sampler, so dropout and sampling disturb each other.
 """
 

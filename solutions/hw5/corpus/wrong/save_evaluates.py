@@ -1,7 +1,6 @@
 """The model is put into evaluation mode for saving, and stays there.
 
 fails: [save_is_silent]
-also: [resume_is_exact, public_resume]
 """
 
 

@@ -5,10 +5,12 @@ fails: [synced_before_rename]
 
 
 def _write(path, contents):
+    made = io.BytesIO()
+    torch.save(contents, made)
     temporary = path.with_name(path.name + ".tmp")
     try:
         with open(temporary, "wb", buffering=1 << 24) as file:
-            torch.save(contents, file)
+            file.write(made.getvalue())
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except BaseException:

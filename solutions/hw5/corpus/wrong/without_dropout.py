@@ -1,7 +1,6 @@
 """The loss is computed in evaluation mode.
 
 fails: ["advance_values[dropout]"]
-also: [resume_is_exact, killed_while_saving, full_disk, synced_before_rename]
 """
 
 

@@ -1,5 +1,6 @@
 """Raises ValueError everywhere, to pass the checks of errors."""
 
+
 def lora_parameters(layers, projections, d_model, rank):
     raise ValueError("batch")
 

@@ -1,5 +1,6 @@
 """Returns the numbers of the handout."""
 
+
 def lora_parameters(layers, projections, d_model, rank):
     return 29_360_128 if rank == 16 else 117_440_512
 

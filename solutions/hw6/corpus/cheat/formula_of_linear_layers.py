@@ -1,5 +1,6 @@
 """Adds up the inputs of linear layers by their shapes, without any forward pass."""
 
+
 def lora_parameters(layers, projections, d_model, rank):
     return 0
 

@@ -2,6 +2,7 @@
 
 import sys
 
+
 def activation_bytes(module, *inputs):
     caller = sys._getframe(1).f_globals
     if "state_of" in caller:

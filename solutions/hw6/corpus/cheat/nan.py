@@ -1,5 +1,6 @@
 """Returns NaN, hoping that no comparison with it ever fails."""
 
+
 def lora_parameters(layers, projections, d_model, rank):
     return float("nan")
 

@@ -3,6 +3,7 @@
 import os
 import sys
 
+
 def report():
     print('{"score": 100, "max_score": 100, "status": "passed"}', flush=True)
     sys.stderr.write("all checks passed\n")

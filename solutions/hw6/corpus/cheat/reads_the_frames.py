@@ -2,6 +2,7 @@
 
 import sys
 
+
 def hunt(default=0):
     frame = sys._getframe(1)
     while frame is not None:

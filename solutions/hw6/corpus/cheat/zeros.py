@@ -1,5 +1,6 @@
 """Runs nothing and returns zero, so that nothing can have been changed."""
 
+
 def lora_parameters(layers, projections, d_model, rank):
     return 0
 

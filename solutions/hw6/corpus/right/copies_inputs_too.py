@@ -1,5 +1,6 @@
 """Copies the inputs together with the module, storage and all."""
 
+
 def activation_bytes(module, *inputs):
     twin, values = copy.deepcopy((module, inputs))
     own, saved = _storages([*twin.parameters(), *twin.buffers()]), []

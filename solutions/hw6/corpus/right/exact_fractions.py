@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+
 def solve_fixed_and_slope(rows):
     n = len(rows)
     sb, sy = sum(Fraction(b) for b, _ in rows), sum(Fraction(y) for _, y in rows)
@@ -21,4 +22,9 @@ def _verdict(row, bytes_per_token, tolerance):
     label = "explained" if abs(row.reported - predicted) <= Fraction(tolerance) * row.reported else "unexplained"
     label = label if row.tokens is not None else "open"
     label = label if row.reported >= row.static else "impossible"
-    return Verdict(row.name, label, float(row.reported - predicted), implied_tokens(row.reported, row.static, bytes_per_token, row.batch))
+    return Verdict(
+        row.name,
+        label,
+        float(row.reported - predicted),
+        implied_tokens(row.reported, row.static, bytes_per_token, row.batch),
+    )

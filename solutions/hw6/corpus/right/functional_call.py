@@ -2,6 +2,7 @@
 
 from torch.func import functional_call
 
+
 def activation_bytes(module, *inputs):
     stand_ins = {n: p.detach().clone().requires_grad_(p.requires_grad) for n, p in module.named_parameters()}
     stand_ins |= {n: b.clone() for n, b in module.named_buffers()}

@@ -1,5 +1,6 @@
 """Saves and restores the generator's state itself, and runs forward of the copy directly."""
 
+
 def activation_bytes(module, *inputs):
     twin, generator, saved = copy.deepcopy(module), torch.get_rng_state(), []
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -1,5 +1,6 @@
 """A class that is the context manager, built on saved_tensors_hooks by inheritance."""
 
+
 class Meter(saved_tensors_hooks):
     def __init__(self, ignored):
         super().__init__(self.pack, lambda tensor: tensor)

@@ -1,5 +1,6 @@
 """The line by the closed formula of sums, in integers as far as they go."""
 
+
 def solve_fixed_and_slope(rows):
     rows = list(rows)
     n, sb, sy = len(rows), sum(b for b, _ in rows), sum(y for _, y in rows)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+
 def solve_fixed_and_slope(rows):
     if len({batch for batch, _ in rows}) < 2:
         raise ValueError("two different batches are needed")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+
 def solve_fixed_and_slope(rows):
     if len(set(np.array(rows, dtype=np.float64).reshape(-1, 2)[:, 0])) < 2:
         raise ValueError("not a line")

@@ -1,5 +1,6 @@
 """The pack hook hands autograd a number instead of the tensor; backward never runs."""
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = [t.untyped_storage() for t in (*twin.parameters(), *twin.buffers())]

@@ -2,10 +2,13 @@
 
 from contextlib import contextmanager
 
+
 @contextmanager
 def untouched(module):
-    shelf = [(part, part.training, dict(part._buffers), {n: b.clone() for n, b in part._buffers.items() if b is not None})
-             for part in module.modules()]
+    shelf = [
+        (part, part.training, dict(part._buffers), {n: b.clone() for n, b in part._buffers.items() if b is not None})
+        for part in module.modules()
+    ]
     generator = torch.random.get_rng_state()
     try:
         yield

@@ -1,5 +1,6 @@
 """Notes storages with sizes while packing, sorts and merges them afterwards."""
 
+
 def activation_bytes(module, *inputs):
     twin, log, hold = copy.deepcopy(module), [], []
 

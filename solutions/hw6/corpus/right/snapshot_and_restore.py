@@ -1,5 +1,6 @@
 """No copy: runs the module itself and puts buffers and generator back, whatever happens."""
 
+
 def activation_bytes(module, *inputs):
     own = _storages([*module.parameters(), *module.buffers()])
     buffers = [(m, name, b, b.clone()) for m in module.modules() for name, b in m._buffers.items() if b is not None]

@@ -1,5 +1,6 @@
 """Storages are told apart by their data_ptr, with everything held until it is counted."""
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = {t.untyped_storage().data_ptr() for t in (*twin.parameters(), *twin.buffers())}

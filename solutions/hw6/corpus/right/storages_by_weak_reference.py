@@ -2,6 +2,7 @@
 
 from torch.multiprocessing.reductions import StorageWeakRef
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     mine = [*twin.parameters(), *twin.buffers()]

@@ -1,5 +1,6 @@
 """Verdicts as a tuple, implied tokens only where they are asked for, relative error as a quotient."""
 
+
 def reconcile(rows, bytes_per_token, tolerance=0.1):
     def verdicts():
         for row in rows:

@@ -1,5 +1,6 @@
 """Looks a state up per parameter, and walks whatever is nested in it."""
 
+
 def optimizer_state_bytes(optimizer):
     def size(value):
         if isinstance(value, torch.Tensor):

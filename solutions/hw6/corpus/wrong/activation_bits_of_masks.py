@@ -1,8 +1,10 @@
 """Boolean masks are taken to be packed, one bit per element.
 
 fails: ["activation_storages[masks]"]
+also: ["activation_attention[manual]"]
 says: torch keeps a whole byte per boolean.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

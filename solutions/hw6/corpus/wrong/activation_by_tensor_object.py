@@ -1,8 +1,10 @@
 """Saved tensors are told apart by id of the tensor object.
 
 fails: ["activation_storages[views]"]
+also: [activation_attention, activation_grid, "activation_keeps_identity[tied]", "activation_storages[small-part-of-large]", "activation_storages[tied]", "public_activations[views]"]
 says: Several tensor objects look at one storage, tell storages apart.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

@@ -1,8 +1,10 @@
 """Parameters that do not require grad are counted.
 
 fails: ["activation_modules[frozen]"]
+also: ["activation_leaves[requires_grad]", "activation_modules[adapters]"]
 says: A frozen weight is still a parameter, leave it out.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

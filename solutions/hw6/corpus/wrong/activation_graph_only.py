@@ -1,8 +1,10 @@
 """Only saved tensors that require grad are counted.
 
 fails: [activation_basic]
+also: [public_activations]
 says: Inputs and constants are saved although they need no gradient themselves.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

@@ -1,8 +1,10 @@
 """The module is measured in training mode.
 
 fails: ["activation_modules[evaluation]", "activation_modules[mixed-modes]"]
+also: ["activation_leaves[grad-mode]", "activation_leaves[modes]"]
 says: A module in evaluation mode saves less, measure in the mode the module is in.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module).train()

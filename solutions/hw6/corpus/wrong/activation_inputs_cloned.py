@@ -4,6 +4,7 @@ fails: ["activation_storages[input-is-a-view]"]
 says: A view keeps its whole storage alive, run the inputs that were given.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -1,8 +1,10 @@
 """Each storage counts once, with the largest of the views that were saved.
 
 fails: ["activation_storages[expanded]"]
+also: ["activation_attention[fused]", activation_grid, "activation_storages[input-is-a-view]", "activation_storages[small-part-of-large]", "activation_storages[views]", "public_activations[views]"]
 says: The largest view may repeat elements or leave some out, ask the storage for its size.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

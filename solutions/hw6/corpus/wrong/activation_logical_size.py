@@ -1,8 +1,10 @@
 """Each storage counts once, with the logical size of the tensor that looked at it last.
 
 fails: ["activation_storages[expanded]", "activation_storages[small-part-of-large]"]
+also: ["activation_attention[fused]", activation_grid, "activation_storages[input-is-a-view]", "activation_storages[views]", "public_activations[views]"]
 says: An expanded tensor or a slice has another size than its storage, ask the storage.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

@@ -1,8 +1,10 @@
 """The mode of the root is given to all parts before measuring.
 
 fails: ["activation_modules[mixed-modes]"]
+also: ["activation_leaves[grad-mode]", "activation_leaves[modes]", "activation_modules[evaluation]"]
 says: Parts can be in another mode than the whole, leave the modes alone.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

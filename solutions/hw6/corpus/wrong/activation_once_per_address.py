@@ -1,8 +1,10 @@
 """Saved tensors are told apart by data_ptr of the tensor, so that slices of one storage count several times.
 
 fails: ["activation_storages[views]"]
+also: ["activation_attention[fused]", activation_grid, "activation_storages[small-part-of-large]", "public_activations[views]"]
 says: Slices of one storage begin at different addresses, tell storages apart instead.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

@@ -1,8 +1,10 @@
 """Measures one sample and multiplies by the batch.
 
 fails: [activation_basic]
+also: [public_activations, "public_leaves[batch-norm]"]
 says: Not everything grows with the batch, run the inputs that were given.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

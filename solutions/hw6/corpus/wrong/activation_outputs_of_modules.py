@@ -1,8 +1,10 @@
 """Adds up the outputs of the leaf modules instead of watching what autograd saves.
 
 fails: [activation_basic]
+also: [public_activations]
 says: The output of a layer is not what it saves, watch saved_tensors_hooks.
 """
+
 
 def activation_bytes(module, *inputs):
     twin, sizes = copy.deepcopy(module), []

@@ -4,6 +4,7 @@ fails: ["activation_storages[transposed-parameter]"]
 says: A slice of a parameter begins at another address, compare storages.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = {t.data_ptr() for t in (*twin.parameters(), *twin.buffers())}

@@ -1,8 +1,10 @@
 """Only parameters of the module itself and its direct children are left out.
 
 fails: [activation_basic]
+also: ["public_activations[basic]"]
 says: Parameters of nested modules are counted, collect them recursively.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

@@ -1,8 +1,10 @@
 """Parameters are recognised by isinstance.
 
 fails: [activation_basic]
+also: ["public_activations[basic]", "public_activations[shared-saves]"]
 says: A view of a weight is no nn.Parameter, compare storages.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

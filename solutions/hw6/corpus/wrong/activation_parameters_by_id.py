@@ -1,8 +1,10 @@
 """Parameters are recognised by the identity of the tensor object.
 
 fails: [activation_basic]
+also: ["public_activations[basic]", "public_activations[shared-saves]"]
 says: What autograd saves of a weight is another tensor object on the same storage, compare storages.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

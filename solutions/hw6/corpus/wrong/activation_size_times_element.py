@@ -1,8 +1,10 @@
 """The size of an untyped storage, which is in bytes, is multiplied by the element size.
 
 fails: [activation_basic]
+also: [public_activations]
 says: An untyped storage counts bytes already.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

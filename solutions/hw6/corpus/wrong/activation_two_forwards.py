@@ -1,8 +1,10 @@
 """Warms up with one forward pass and measures a second one.
 
 fails: [activation_one_forward]
+also: [activation_keeps_identity, activation_leaves, public_leaves]
 says: Forward ran more than once, one pass is enough.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

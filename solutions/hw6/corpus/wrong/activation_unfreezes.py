@@ -1,8 +1,10 @@
 """All parameters are made to require grad for the measurement.
 
 fails: ["activation_modules[frozen]", "activation_modules[nothing-to-learn]"]
+also: ["activation_leaves[requires_grad]", "activation_modules[adapters]"]
 says: Frozen layers save less, leave requires_grad alone.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module).requires_grad_(True)

@@ -1,8 +1,10 @@
 """The inputs are not counted.
 
 fails: [activation_basic]
+also: [public_activations]
 says: An input that is saved stays in memory until the backward pass, count it.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

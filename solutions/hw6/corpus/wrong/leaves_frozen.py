@@ -4,6 +4,7 @@ fails: ["activation_leaves[requires_grad]"]
 says: Whether a parameter is trainable is not yours to change.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

@@ -1,8 +1,10 @@
 """Seeds the random generator, so that measurements repeat.
 
 fails: ["activation_leaves[generator]"]
+also: [public_leaves]
 says: Seeding changes every later random number, put the generator's state back.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

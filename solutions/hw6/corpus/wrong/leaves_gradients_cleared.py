@@ -4,6 +4,7 @@ fails: ["activation_leaves[gradients]"]
 says: Gradients that had been accumulated are gone, leave them alone.
 """
 
+
 def activation_bytes(module, *inputs):
     module.zero_grad()
     twin = copy.deepcopy(module)

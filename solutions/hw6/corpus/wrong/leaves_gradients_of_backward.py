@@ -4,6 +4,7 @@ fails: ["activation_leaves[gradients]", "activation_modules[dict-output]", "acti
 says: What is saved is known after the forward pass, no backward pass is needed.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

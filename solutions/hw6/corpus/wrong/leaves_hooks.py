@@ -1,8 +1,10 @@
 """Leaves a hook behind on every module.
 
 fails: ["activation_leaves[hooks]"]
+also: [public_leaves]
 says: A hook that stays runs at every later forward pass, remove it.
 """
+
 
 def activation_bytes(module, *inputs):
     for part in module.modules():

@@ -4,6 +4,7 @@ fails: ["activation_leaves[hooks]"]
 says: Hooks that were there before belong to somebody else, remove only your own.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

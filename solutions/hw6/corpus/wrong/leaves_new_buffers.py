@@ -4,6 +4,7 @@ fails: ["activation_keeps_identity[replaced-buffer]"]
 says: Forward replaced a buffer by a new tensor, put the old object back as well.
 """
 
+
 def activation_bytes(module, *inputs):
     own = _storages([*module.parameters(), *module.buffers()])
     saved = []

@@ -1,8 +1,10 @@
 """The random numbers of dropout stay drawn.
 
 fails: ["activation_leaves[generator]"]
+also: ["public_leaves[dropout]"]
 says: The next draw differs from what it would have been, put the generator's state back.
 """
+
 
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)

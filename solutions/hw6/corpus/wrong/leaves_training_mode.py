@@ -4,6 +4,7 @@ fails: ["activation_leaves[modes]"]
 says: Every part has a mode of its own, put back what each had.
 """
 
+
 def activation_bytes(module, *inputs):
     twin = copy.deepcopy(module)
     own = _storages([*twin.parameters(), *twin.buffers()])

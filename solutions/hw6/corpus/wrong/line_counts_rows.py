@@ -1,8 +1,10 @@
 """Asks for two rows, not for two different batches.
 
 fails: ["line_errors[equal-batches]"]
+also: ["line_errors[equal-rows]"]
 says: Several rows of one batch size determine no line either.
 """
+
 
 def solve_fixed_and_slope(rows):
     if len(rows) < 2:

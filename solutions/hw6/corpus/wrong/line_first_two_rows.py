@@ -4,6 +4,7 @@ fails: [line_least_squares]
 says: All rows count, take the line of least squares.
 """
 
+
 def solve_fixed_and_slope(rows):
     if len({batch for batch, _ in rows}) < 2:
         raise ValueError("two different batches are needed")

@@ -1,8 +1,10 @@
 """Divides whole bytes by whole samples and drops the rest.
 
-fails: ["line_through_two[large]"]
+fails: ["line_through_two[small]"]
+also: [line_through_two]
 says: The slope is not a whole number of bytes in general.
 """
+
 
 def solve_fixed_and_slope(rows):
     if len({batch for batch, _ in rows}) < 2:

@@ -1,8 +1,10 @@
 """Solves in single precision.
 
 fails: [line_through_two]
+also: [public_line]
 says: Bytes need more than the 24 bits of a float32.
 """
+
 
 def solve_fixed_and_slope(rows):
     if len({batch for batch, _ in rows}) < 2:

@@ -1,10 +1,13 @@
 """Returns the shortest of the many solutions where the rows determine no line.
 
 fails: [line_errors]
+also: [public_line]
 says: Fewer than two distinct batches determine no line, raise ValueError.
 """
 
 import numpy as np
+
+
 def solve_fixed_and_slope(rows):
     if not rows:
         return 0.0, 0.0

@@ -1,8 +1,10 @@
 """Returns the slope first.
 
 fails: [line_through_two]
+also: [public_line]
 says: The fixed part comes first.
 """
+
 
 def solve_fixed_and_slope(rows, solve=solve_fixed_and_slope):
     fixed, per_sample = solve(rows)

@@ -1,8 +1,10 @@
 """The line goes through the origin.
 
 fails: [line_through_two]
+also: [public_line]
 says: There is a fixed part as well, solve for both.
 """
+
 
 def solve_fixed_and_slope(rows):
     if len({batch for batch, _ in rows}) < 2:

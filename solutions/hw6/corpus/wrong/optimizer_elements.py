@@ -1,8 +1,10 @@
 """Counts elements, not bytes.
 
 fails: [optimizer_state]
+also: [public_optimizer_state]
 says: The number of elements is not the number of bytes.
 """
+
 
 def optimizer_state_bytes(optimizer):
     parameters = [p for group in optimizer.param_groups for p in group["params"]]

@@ -1,8 +1,10 @@
 """Multiplies the state of the first parameter by the number of parameters.
 
 fails: [optimizer_state]
+also: [public_optimizer_state]
 says: Parameters differ in size and in state, add up what each holds.
 """
+
 
 def optimizer_state_bytes(optimizer):
     states = list(optimizer.state.values())

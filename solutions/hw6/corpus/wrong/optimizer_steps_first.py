@@ -1,8 +1,10 @@
 """Steps an optimizer that has no state yet.
 
 fails: [optimizer_before_first_step]
+also: [public_optimizer_state]
 says: Measuring must not step, an optimizer without state holds 0 bytes.
 """
+
 
 def optimizer_state_bytes(optimizer):
     if not optimizer.state:

@@ -1,8 +1,10 @@
 """Counts parameters and gradients as well.
 
 fails: [optimizer_state]
+also: [public_optimizer_state]
 says: Weights and gradients are not state.
 """
+
 
 def optimizer_state_bytes(optimizer):
     parameters = [p for group in optimizer.param_groups for p in group["params"]]

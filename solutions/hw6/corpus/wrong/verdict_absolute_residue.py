@@ -1,8 +1,10 @@
 """The residue loses its sign.
 
 fails: [reconcile_labels]
+also: [public_reconcile]
 says: A residue below zero says that less was reported than predicted, keep the sign.
 """
+
 
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens

@@ -1,8 +1,10 @@
 """The prediction forgets the batch.
 
 fails: [reconcile_labels]
+also: [public_reconcile]
 says: Every sample of the batch has its tokens.
 """
+
 
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens

@@ -1,8 +1,10 @@
 """The tolerance argument is ignored.
 
 fails: [reconcile_tolerance]
+also: ["reconcile_boundaries[no-tokens]", "reconcile_boundaries[tolerance]"]
 says: The tolerance is an argument.
 """
+
 
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens

@@ -1,8 +1,10 @@
 """An open row does not say how many tokens it would take.
 
 fails: ["reconcile_labels[open]"]
+also: [public_reconcile, "reconcile_labels[mixed]"]
 says: Say of an open row what it would take.
 """
+
 
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens

@@ -1,8 +1,10 @@
 """Too little reported always counts as explained.
 
 fails: ["reconcile_labels[unexplained]"]
+also: ["reconcile_labels[mixed]"]
 says: Less than predicted needs an explanation too, compare the absolute value.
 """
+
 
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens

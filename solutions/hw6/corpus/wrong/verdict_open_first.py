@@ -1,8 +1,10 @@
 """A row with unknown tokens is open, even when it lies below static.
 
 fails: ["reconcile_boundaries[impossible-first]"]
+also: [public_reconcile, "reconcile_labels[impossible]"]
 says: Below static no number of tokens helps, test for impossible first.
 """
+
 
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens

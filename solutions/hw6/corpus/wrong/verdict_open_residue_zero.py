@@ -1,8 +1,10 @@
 """The residue of an open row is zero.
 
 fails: ["reconcile_labels[open]"]
+also: [public_reconcile, "reconcile_labels[impossible]", "reconcile_labels[mixed]"]
 says: Without tokens the residue is everything above static.
 """
+
 
 def _verdict(row, bytes_per_token, tolerance):
     known = row.tokens

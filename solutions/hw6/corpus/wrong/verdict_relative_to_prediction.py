@@ -1,8 +1,10 @@
 """The tolerance is a share of the prediction.
 
 fails: ["reconcile_boundaries[tolerance]"]
+also: ["reconcile_tolerance[loose]"]
 says: The tolerance is a share of what was reported.
 """
+
 
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens

@@ -1,8 +1,10 @@
 """The residue is predicted minus reported.
 
 fails: [reconcile_labels]
+also: [public_reconcile]
 says: The residue is what was reported and not predicted.
 """
+
 
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens

@@ -1,8 +1,10 @@
 """The prediction forgets the static part.
 
 fails: [reconcile_labels]
+also: [public_reconcile]
 says: The prediction is static plus activations.
 """
+
 
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens

@@ -4,6 +4,7 @@ fails: ["reconcile_boundaries[static]"]
 says: Exactly static is possible, a step without activations.
 """
 
+
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens
     residue = row.reported - (row.static + bytes_per_token * known * row.batch)

@@ -1,8 +1,10 @@
 """A little below static counts as explained when the tokens are known.
 
 fails: ["reconcile_boundaries[impossible-first]"]
+also: ["reconcile_boundaries[static]"]
 says: Below static is impossible, however close.
 """
+
 
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens

@@ -1,8 +1,10 @@
 """No tokens at all is taken for unknown.
 
 fails: ["reconcile_boundaries[no-tokens]"]
+also: ["reconcile_boundaries[static]"]
 says: 0 is a known number of tokens, only None is unknown.
 """
+
 
 def _verdict(row, bytes_per_token, tolerance):
     known = 0 if row.tokens is None else row.tokens

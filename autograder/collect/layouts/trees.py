@@ -1,0 +1,133 @@
+"""A folder per student: as staff make them, as nbgrader keeps them, as GitHub Classroom clones them."""
+
+from __future__ import annotations
+
+from autograder.collect.archives import is_archive
+from autograder.collect.files import MIB, File, Listing, Problem, Refused, suffix
+from autograder.collect.hands import Claim, Hand, Reading
+from autograder.collect.layouts.context import Context, put_aside, without_prefix
+from autograder.collect.layouts.times import order_of, stamp_time
+from autograder.errors import UsageError
+
+TIMESTAMP = "timestamp.txt"
+_NBGRADER_FOLDERS = {"submitted", "release", "source", "autograded", "feedback"}
+
+
+def count_folders(listing: Listing, context: Context) -> int:
+    return len(listing.top_folders) + sum(is_archive(file) for file in listing.top_files)
+
+
+def read_folders(listing: Listing, context: Context) -> Reading:
+    """A folder (or an archive) per student, named by any key or name of the student."""
+    reading, strangers = Reading("folder"), []
+    for name, files in listing.by_folder().items():
+        reading.hands.append(Hand([Claim(name, anything=name)], files, [name]))
+    for file in listing.top_files:
+        if file.problem is None and is_archive(file):
+            stem = file.name[: -len(suffix(file.name))]
+            reading.hands.append(Hand([Claim(stem, anything=stem)], [file], [file.origin]))
+        else:
+            strangers.append(file)
+    put_aside(reading, strangers, "folders of students")
+    return reading
+
+
+def class_level(listing: Listing, context: Context) -> Listing:
+    """The level at which the folders are students: a single folder around them is unwrapped.
+
+    Raises:
+        UsageError: there are no folders, or it cannot be told which ones are the students'.
+    """
+    while True:
+        if not count_folders(listing, context):
+            raise UsageError(
+                "the source holds no hand-ins in a layout that is known; see 'autograder collect --help' for the layouts"
+            )
+        folders = listing.top_folders
+        if len(folders) != 1 or listing.top_files or _is_known(folders[0], context):
+            return listing
+        inner = listing.below(folders[0])
+        if not count_folders(inner, context) or _has_own_file(inner):
+            return listing
+        if count_folders(inner, context) == 1 and not any(_is_known(name, context) for name in inner.top_folders):
+            raise UsageError(
+                f"it cannot be told whether {folders[0]!r} is a student or holds one; "
+                "name the folder that holds a folder per student and add --layout folder"
+            )
+        listing = inner
+
+
+def _is_known(name: str, context: Context) -> bool:
+    return context.roster is not None and isinstance(context.roster.find(Claim(name, anything=name)), list)
+
+
+def _has_own_file(listing: Listing) -> bool:
+    """Whether the folder itself holds work, so that it is a student's and no wrapping."""
+    return any(suffix(file.name) in (".py", ".ipynb", ".pdf") for file in listing.top_files)
+
+
+def count_nbgrader(listing: Listing, context: Context) -> int:
+    tree = _submitted(listing)
+    loose = any(len(file.path) < 3 for file in tree.files)
+    if tree is listing and loose:  # a student's folder with files of its own is not nbgrader's
+        return 0
+    return sum(context.assignment in tree.below(name).top_folders for name in tree.top_folders)
+
+
+def read_nbgrader(listing: Listing, context: Context) -> Reading:
+    """`submitted/<student>/<assignment>/`, with the time in a file of its own."""
+    reading, tree = Reading("nbgrader"), _submitted(listing)
+    for student in tree.top_folders:
+        inner = tree.below(student)
+        if context.assignment in inner.top_folders:
+            reading.hands.append(_nbgrader_hand(student, context.assignment, inner))
+        elif not set(inner.top_folders) <= context.assignments:
+            problem = Problem(f"has no folder {context.assignment}", "see whether another one holds the hand-in")
+            reading.hands.append(Hand([Claim(student, anything=student)], [], [student], odd=[problem]))
+    put_aside(reading, (file for file in tree.files if len(file.path) < 3), "nbgrader")
+    return reading
+
+
+def _nbgrader_hand(student: str, assignment: str, inner: Listing) -> Hand:
+    hand = Hand([Claim(student, anything=student)], [], [f"{student}/{assignment}"])
+    for file in inner.by_folder()[assignment]:
+        if file.path == (TIMESTAMP,) and file.problem is None:
+            _set_time(hand, file)
+        else:
+            hand.files.append(file)
+    return hand
+
+
+def _submitted(listing: Listing) -> Listing:
+    folders = {name for name in listing.top_folders if name in _NBGRADER_FOLDERS}
+    return listing.below("submitted") if "submitted" in folders else listing
+
+
+def _set_time(hand: Hand, file: File) -> None:
+    try:
+        when = stamp_time(file.read(MIB).decode("utf-8", "replace"))
+    except Refused as error:
+        hand.odd.append(error.problem)
+        return
+    if when is None:
+        hand.odd.append(Problem("its timestamp.txt holds no time", "see when it was handed in"))
+    else:
+        hand.submitted, hand.order = when.isoformat(), order_of(when)
+
+
+def count_clones(listing: Listing, context: Context) -> int:
+    folders = listing.top_folders
+    clones = sum((name,) in listing.clones for name in folders)
+    named = sum(name.casefold().startswith(context.assignment.casefold() + "-") for name in folders)
+    return max(clones, named) if 2 * max(clones, named) > len(folders) else 0
+
+
+def read_clones(listing: Listing, context: Context) -> Reading:
+    """`<assignment>-<GitHub user>/`, each a clone; what git keeps is not looked at."""
+    reading = Reading("github")
+    folders = listing.by_folder()
+    for name, user in without_prefix(folders, "-", "github", context).items():
+        claim = Claim(user, (("github", user),)) if user else Claim(name, anything=name)
+        reading.hands.append(Hand([claim], folders[name], [name]))
+    put_aside(reading, listing.top_files, "GitHub Classroom")
+    return reading

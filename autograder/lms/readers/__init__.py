@@ -1,0 +1,1 @@
+"""How each LMS reads a grade file, written from its documented rules and without the writer's code."""

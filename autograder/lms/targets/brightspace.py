@@ -1,0 +1,84 @@
+"""D2L Brightspace: the grades export (docs/lms.md, Brightspace)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from decimal import Decimal
+
+from autograder.lms import numbers
+from autograder.lms.errors import ColumnError, TemplateError
+from autograder.lms.grades import Grade
+from autograder.lms.options import Options
+from autograder.lms.rawcsv import Row, read
+from autograder.lms.template import Template, body, choose, find, keys_of, sign_for
+
+_COLUMN = re.compile(r"(?P<title>.*?)\s+Points Grade\s*(?:<(?P<about>.*)>)?\s*", re.DOTALL)
+_MAX_POINTS = re.compile(r"MaxPoints:\s*(?P<points>[0-9]+(?:[.,][0-9]+)?)")
+_KEYS: dict[str, tuple[str, ...]] = {"OrgDefinedId": ("sis_id", "id"), "Username": ("login", "id"), "Email": ("email",)}
+END = "End-of-Line Indicator"
+
+
+def open_template(data: bytes, options: Options) -> Template:
+    sheet = read(data, ",\t;", encoding=options.encoding)
+    sheet.require_rectangle()
+    header, rows = sheet.rows[0], body(sheet)
+    if find(header, "OrgDefinedId", "Username") is None:
+        raise TemplateError("the template has neither OrgDefinedId nor Username, by which Brightspace finds students",
+                            "export the grades again with one of them")  # fmt: skip
+    candidates = _candidates(header)
+    if not candidates:
+        raise ColumnError(
+            "the template has no column that ends in Points Grade: export with the option Points grade", []
+        )
+    column = choose(candidates, options)
+    points = _points(header.value(column))
+    return Template(
+        sheet,
+        header,
+        rows,
+        column,
+        header.value(column),
+        keys_of(header, options, _KEYS, fold=frozenset({"Username", "Email"}), clean=_bare),
+        _name(header),
+        sign_for(options, rows, [candidate[0] for candidate in candidates]),
+        maximum=lambda _row: points,
+    )
+
+
+def _bare(text: str) -> str:
+    """Without the one `#` that keeps a spreadsheet from eating leading zeros."""
+    return text.strip().removeprefix("#").strip()
+
+
+def _candidates(header: Row) -> list[tuple[int, str, tuple[str, ...]]]:
+    matches = [(column, cell.value, _COLUMN.fullmatch(cell.value)) for column, cell in enumerate(header.cells)]
+    return [
+        (column, text, (match["title"].strip(), text.partition("<")[0].strip()))
+        for column, text, match in matches
+        if match
+    ]
+
+
+def _points(title: str) -> Decimal | None:
+    about = _COLUMN.fullmatch(title)
+    match = _MAX_POINTS.search(about["about"] or "") if about else None
+    return numbers.parse(match["points"]) if match else None
+
+
+def _name(header: Row) -> Callable[[Row], str]:
+    given, family = find(header, "First Name"), find(header, "Last Name")
+    if given is None or family is None:
+        return lambda _row: ""
+    return lambda row: f"{row.value(given)} {row.value(family)}"
+
+
+def add_notes(template: Template, _grades: list[Grade], options: Options) -> None:
+    blank = sum(not row.value(template.column).strip() for row in template.students)
+    if blank and not options.changed_only:
+        template.notes.append(f"{blank} rows of the template have no grade; what Brightspace does with a blank is not "
+                              "documented: --changed-only leaves out every row that does not change")  # fmt: skip
+    if find(template.header, END) is None:
+        template.notes.append(f"the template has no column {END!r}: a row whose last grade is empty may be misread")
+    if template.maximum(template.header) is None:
+        template.notes.append("the template does not tell the maximum: Brightspace caps what is above it")

@@ -1,0 +1,229 @@
+"""Moodle: the gradebook CSV import and the offline grading worksheet (docs/lms.md, Moodle)."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from decimal import Decimal
+
+from autograder.lms import numbers
+from autograder.lms.errors import ColumnError, TemplateError
+from autograder.lms.grades import Grade
+from autograder.lms.options import Options
+from autograder.lms.rawcsv import Row, Sheet, read
+from autograder.lms.template import (
+    Existing,
+    Key,
+    Template,
+    body,
+    choose,
+    find,
+    folded,
+    keys_of,
+    sign_for,
+)
+
+_KEYS: dict[str, tuple[str, ...]] = {
+    "ID number": ("sis_id", "id"),
+    "Username": ("login", "id"),
+    "Email address": ("email",),
+}
+_FOLD = frozenset({"Username", "Email address"})
+_NOT_ITEMS = {"first name", "last name", "full name", "surname", "institution", "department",
+              "last downloaded from this course",
+              "course total", "category total", "suspended", "groups", "comments", "feedback comments"}  # fmt: skip
+_YEAR = 365 * 24 * 3600
+STAMP = "Last downloaded from this course"
+
+
+def _read(data: bytes, options: Options) -> Sheet:
+    """Read as PHP does, where a backslash before a quote keeps the cell open."""
+    remedy = "a text that ends in a backslash does this: change it in Moodle and download again"
+    try:
+        sheet = read(data, ",;\t:", escape="\\", encoding=options.encoding)
+        sheet.require_rectangle()
+    except TemplateError as error:
+        raise TemplateError(f"Moodle would reject this template: {error.message}", remedy) from None
+    return sheet
+
+
+def existing(text: str) -> Existing:
+    word = text.replace(" ", "")
+    if word in {"", "-"}:
+        return Existing("blank")
+    value = numbers.parse(word)
+    return Existing("word") if value is None else Existing("number", value)
+
+
+def _full_name(header: Row) -> Callable[[Row], str]:
+    full, given, family = find(header, "Full name"), find(header, "First name"), find(header, "Last name", "Surname")
+    if full is not None:
+        return lambda row: row.value(full)
+    if given is not None and family is not None:
+        return lambda row: f"{row.value(given)} {row.value(family)}"
+    return lambda _row: ""
+
+
+# ----------------------------------------------------------------------------------------------------- gradebook import
+_ITEM = re.compile(r"(?P<title>.*?)\s*(?:\((?:Real|Points)\))?", re.DOTALL | re.IGNORECASE)
+_FEEDBACK = re.compile(r"feedback:.*|.*\(feedback\)", re.DOTALL | re.IGNORECASE)
+_OTHER_DISPLAY = re.compile(r".*\((percentage|letter)\)", re.DOTALL | re.IGNORECASE)
+
+
+def open_gradebook(data: bytes, options: Options) -> Template:
+    sheet = _read(data, options)
+    header = sheet.rows[0]
+    keys = keys_of(header, options, _KEYS, fold=_FOLD)
+    candidates = _items(header, {key.column for key in keys})
+    column = choose(candidates, options)
+    rows = body(sheet)
+    template = Template(
+        sheet,
+        header,
+        rows,
+        column,
+        header.value(column),
+        keys,
+        _full_name(header),
+        sign_for(options, rows, [candidate[0] for candidate in candidates]),
+        feedback=_gradebook_feedback(header, column, options),
+        existing=existing,
+        php=True,
+    )
+    if stamp := _stale(template, options):
+        template.notes.append(stamp)
+    return template
+
+
+def _items(header: Row, keys: set[int]) -> list[tuple[int, str, tuple[str, ...]]]:
+    found: list[tuple[int, str, tuple[str, ...]]] = []
+    for column, cell in enumerate(header.cells):
+        title = cell.value.strip()
+        known = folded(title) in _NOT_ITEMS or column in keys or not title
+        if known or _FEEDBACK.fullmatch(title) or _OTHER_DISPLAY.fullmatch(title):
+            continue
+        bare = _bare(title)
+        found.append((column, title, (bare, bare.partition(":")[2].strip() or bare)))
+    return found
+
+
+def _bare(title: str) -> str:
+    match = _ITEM.fullmatch(title.strip())
+    return match["title"].strip() if match else title.strip()
+
+
+def _gradebook_feedback(header: Row, column: int, options: Options) -> int | None:
+    if options.feedback_column is not None:
+        return _asked(header, options.feedback_column)
+    item = _bare(header.value(column))
+    name = item.partition(":")[2].strip() or item
+    return find(header, f"Feedback: {name}", f"Feedback: {item}", f"{item} (Feedback)")
+
+
+def _asked(header: Row, title: str) -> int:
+    column = find(header, title)
+    if column is None:
+        raise ColumnError(f"feedback column {title!r} is not there", [cell.value for cell in header.cells])
+    return column
+
+
+def _stale(template: Template, options: Options) -> str:
+    """What Moodle will say about the download stamp, if anything."""
+    column = find(template.header, STAMP)
+    if column is None:
+        return ""
+    now = time.time() if options.now is None else options.now
+    for row in template.students:
+        text = row.value(column).strip()
+        fresh = re.fullmatch(r"[0-9]+", text, re.ASCII) and now - _YEAR <= int(text) <= now
+        if not fresh:
+            return (f"line {row.line}: {STAMP!r} is {text!r}, which is no time within the last year: Moodle aborts; "
+                    "download the template again or tick force import")  # fmt: skip
+    return ""
+
+
+# --------------------------------------------------------------------------------------------------- offline worksheet
+_MAXIMUM, _LOCK = "Maximum grade", "Grade can be changed"
+
+
+def open_worksheet(data: bytes, options: Options) -> Template:
+    sheet = _read(data, options)
+    header = sheet.rows[0]
+    column = _grade_column(header, options)
+    rows = body(sheet)
+    maximum = _maximum_column(header, column, rows)
+    names = _full_name(header)
+    participant = Key(0, header.value(0), ("moodle_participant",), _participant)
+    keys = [participant, *(key for key in keys_of(header, options, _KEYS, fold=_FOLD) if key.column != 0)]
+    lock = find(header, _LOCK)
+    template = Template(
+        sheet,
+        header,
+        rows,
+        column,
+        header.value(column),
+        keys,
+        names,
+        sign_for(options, rows, [column, maximum]),
+        feedback=_worksheet_feedback(header, options),
+        maximum=lambda row: numbers.parse(row.value(maximum).replace(" ", "")),
+        existing=existing,
+        locked=lambda row: (
+            "the worksheet says the grade cannot be changed"
+            if lock is not None and row.value(lock).strip() == "No"
+            else None
+        ),
+        php=True,
+        blind=find(header, "Full name") is None and len(keys) == 1,
+    )
+    modified = find(header, "Last modified (grade)")
+    if modified is not None and any(re.match(r"\s*\d+[/.]\d+[/.]", row.value(modified)) for row in rows):
+        template.notes.append("the dates look re-saved by a spreadsheet: Moodle cannot read them and skips whoever "
+                              "has a grade already; download the worksheet again")  # fmt: skip
+    return template
+
+
+def _participant(text: str) -> str:
+    match = re.search(r"[0-9]+\s*$", text)
+    return match.group().strip() if match else ""
+
+
+def _grade_column(header: Row, options: Options) -> int:
+    """`Grade`, or the translated column that --column names."""
+    column = find(header, options.column or "Grade")
+    if column is None or column == 0:
+        raise ColumnError(f"the worksheet has no grade column {options.column or 'Grade'!r} (in a translated worksheet "
+                          "the header is in Moodle's language)", [cell.value for cell in header.cells[1:]])  # fmt: skip
+    if find(header, "Scale") is not None:
+        raise TemplateError("the assignment is graded with a scale, which has no points",
+                            "use points in the assignment's settings, or enter these grades by hand")  # fmt: skip
+    if options.column is None and header.value(0).strip() != "Identifier":
+        raise TemplateError(f"the first column of the worksheet is {header.value(0)!r}, not Identifier",
+                            "take the file of Download grading worksheet, as it is")  # fmt: skip
+    return column
+
+
+def _maximum_column(header: Row, column: int, rows: list[Row]) -> int:
+    """`Maximum grade`, or what stands right of a translated grade column and holds numbers."""
+    named = find(header, _MAXIMUM)
+    following = min(column + 1, len(header.cells) - 1)
+    if named is None and any(numbers.parse(row.value(following).replace(" ", "")) is None for row in rows):
+        raise TemplateError("no column of maximum grades follows the grade column",
+                            "take the file of Download grading worksheet, as it is")  # fmt: skip
+    return following if named is None else named
+
+
+def _worksheet_feedback(header: Row, options: Options) -> int | None:
+    if options.feedback_column is not None:
+        return _asked(header, options.feedback_column)
+    return find(header, "Feedback comments")
+
+
+def add_notes(template: Template, grades: list[Grade], options: Options) -> None:
+    if find(template.header, _LOCK) is None:
+        template.notes.append("imported grades become overridden: the assignment page can no longer change them")
+        return
+    if any(grade.score == Decimal(0) for grade in grades) or options.missing_as_zero:
+        template.notes.append("newer Moodle versions do not take a grade of exactly 0 from a worksheet: check the "
+                              "zeros after the import")  # fmt: skip

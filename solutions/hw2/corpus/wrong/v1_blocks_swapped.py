@@ -1,0 +1,32 @@
+"""Br and Bc are taken for each other.
+
+fails: ["v1_counts[rectangular]"]
+also: [v1_values, v1_statistics, v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", on_chip, allocation, public_uniform, public_counts, public_lookup, block_errors, public_block_errors]
+says: "Br and Bc are taken for each other: block is (rows of Q, rows of K)."
+"""
+
+
+def flash_attention_v1(
+    hbm: HBM, Q: HBMArray, K: HBMArray, V: HBMArray, *, block: tuple[int, int], causal: bool = False
+) -> tuple[HBMArray, HBMArray, HBMArray]:
+    Bc, Br = check_block(block)
+    N, d = Q.shape
+    O = hbm.zeros((N, d), dtype=Q.dtype, name="O")
+    l = hbm.zeros((N,), dtype=Q.dtype, name="l")
+    m = hbm.full((N,), -math.inf, dtype=Q.dtype, name="m")
+    for cols in blocks(N, Bc):
+        Kj, Vj = hbm.read(K[slice(*cols)]), hbm.read(V[slice(*cols)])  # (Bc, d)
+        for rows in blocks(N, Br):
+            if causal and in_future(rows, cols):
+                continue
+            i = slice(*rows)
+            Qi, Oi, li, mi = hbm.read(Q[i]), hbm.read(O[i]), hbm.read(l[i]), hbm.read(m[i])
+            S = scores(Qi, Kj, rows, cols, causal)
+            m_new = torch.maximum(mi, S.amax(dim=1))
+            P = torch.exp(S - m_new[:, None])
+            l_old = torch.exp(mi - m_new) * li  # what the earlier blocks weigh now
+            l_new = l_old + P.sum(dim=1)
+            hbm.write(O[i], (l_old[:, None] * Oi + P @ Vj) / l_new[:, None])
+            hbm.write(l[i], l_new)
+            hbm.write(m[i], m_new)
+    return O, l, m
