@@ -124,15 +124,11 @@ class Session:
             secret="public" if self.assignment.course.secret() is None else "course",
         )
 
-    def next_item(self, check: Check) -> pytest.Function:
-        """Some item that pytest believes to be next, so that module fixtures live on between submissions."""
-        return self.checks[(self.checks.index(check) + 1) % len(self.checks)].item
-
     def execute(self, check: Check, context: Context) -> BaseException | None:
         """Run one check on a submission through pytest; what ended it, None when it passed."""
         state = self._state
         state.start(context)
-        runtestprotocol(check.item, nextitem=self.next_item(check), log=False)
+        runtestprotocol(check.item, nextitem=None, log=False)  # whichever comes next finds everything torn down
         return state.caught
 
     def _transcript_of(self, check_id: str, source: bytes) -> list[Any]:

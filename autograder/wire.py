@@ -312,7 +312,8 @@ def _encode_tensor(torch: Any, value: Any) -> Tensor:
     name = str(value.dtype).removeprefix("torch.")
     if name not in TENSOR_DTYPES:
         raise Unsendable(f"a tensor of dtype {value.dtype}")
-    plain = torch.Tensor.detach(value).as_subclass(torch.Tensor).resolve_conj().resolve_neg().contiguous()
+    plain = torch.Tensor.detach(value).as_subclass(torch.Tensor).resolve_conj().resolve_neg()
+    plain = plain.clone(memory_format=torch.contiguous_format)  # `contiguous` keeps odd strides of single elements
     data = plain.reshape(-1).view(torch.uint8).numpy().tobytes() if plain.numel() else b""
     return Tensor(name, list(plain.shape), data, bool(value.requires_grad))
 

@@ -78,6 +78,11 @@ def test_arrays_and_scalars_keep_dtype_and_bits(dtype: str) -> None:
     assert scalar == array[2, 1]
 
 
+def test_a_single_element_with_odd_strides_travels() -> None:
+    both = torch.arange(2.0).reshape(1, 2)
+    assert _travel(both[:, :-1]).equal(torch.zeros(1, 1))
+
+
 def test_gradients_are_asked_for_again_but_graphs_stay_behind() -> None:
     leaf = torch.ones(3, requires_grad=True)
     arrived = _travel([leaf, (leaf * 2).sum(), torch.nn.Parameter(torch.zeros(2))])

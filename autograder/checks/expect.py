@@ -186,7 +186,7 @@ def close(
         budget += k * (float(error.max()) if error.size else 0.0)
     difference = np.where(finite, np.abs(np.where(finite, measured, 0.0) - np.where(finite, wanted, 0.0)), 0.0)
     if float(difference.max()) > budget:
-        _report(name, "error", measured, wanted, difference, difference > budget, budget)
+        _report(name, "error", measured, wanted, difference, difference > budget, float(budget))
 
 
 def _wide(value: Any) -> Wide:
@@ -290,7 +290,7 @@ def _count(value: Any) -> int:
 def _bits(value: Any) -> NDArray[np.uint8]:
     import torch
 
-    flat = value.contiguous().reshape(-1)
+    flat = value.clone(memory_format=torch.contiguous_format).reshape(-1)
     return flat.view(torch.uint8).numpy() if flat.numel() else np.empty(0, np.uint8)
 
 
@@ -309,7 +309,7 @@ def counts(name: str, *, of: Any, loads: int | None = None, stores: int | None =
     for what, contract, measured in (("load", loads, of.loads), ("store", stores, of.stores)):
         if contract is not None and measured > contract:
             event = _first_beyond(trace_of(of), what, contract)
-            raise CheckFailed(TooMuch(name, f"{what}s", contract, measured, event))
+            raise CheckFailed(TooMuch(name, f"{what}s", int(contract), int(measured), event))
 
 
 def _first_beyond(trace: Iterable[tuple[str, int]], what: str, contract: int) -> str | None:

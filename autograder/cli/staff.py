@@ -1,4 +1,4 @@
-"""Commands of the course staff: grade."""
+"""Commands of the course staff: collect, grade."""
 
 from __future__ import annotations
 
@@ -7,13 +7,39 @@ from typing import Annotated
 
 import typer
 
-from autograder.cli.common import EXIT_GRADER, assignment, stdout
+from autograder.cli.common import EXIT_FAILED, EXIT_GRADER, assignment, stdout
 from autograder.cli.student import Name
+from autograder.collect import Layout
 from autograder.isolation import Isolation
 
 
 def register(app: typer.Typer) -> None:
+    app.command()(collect)
     app.command()(grade)
+
+
+def collect(
+    name: Name,
+    source: Annotated[Path, typer.Argument(help="What you downloaded: a folder, a zip, a tar.", show_default=False)],
+    roster: Annotated[Path | None, typer.Option(help="CSV that says who is in the class (docs/collect.md).")] = None,
+    layout: Annotated[Layout, typer.Option(help="Detected and reported unless you say it.")] = Layout.AUTO,
+    out: Annotated[Path | None, typer.Option(help="Where a folder per student goes; default submissions/hwN.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Report only; write nothing.")] = False,
+) -> None:
+    """Turn a download from a learning platform into a folder per student that `autograder grade` takes.
+
+    Exit 0 when everything is clear, 1 when something needs you; it is safe to repeat.
+
+    Example: autograder collect hw1 submissions.zip --roster roster.csv
+    """
+    from autograder.collect.collecting import Order, run_order
+    from autograder.collect.report import print_report
+
+    chosen = assignment(name)
+    order = Order(chosen, source, out or chosen.course.root / "submissions" / name, roster, layout, dry_run)
+    report = run_order(order)
+    print_report(stdout(), order, report)
+    raise typer.Exit(0 if report.is_clear else EXIT_FAILED)
 
 
 def grade(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 
 __all__ = ["Layout"]
 
 
-class Layout(str, Enum):
+class Layout(StrEnum):
     """How a download is arranged; `auto` looks and reports what it saw."""
 
     AUTO = "auto"

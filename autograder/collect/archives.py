@@ -1,4 +1,4 @@
-"""Archives, opened without trusting them: nothing is unpacked, entries are listed and read one at a time within limits."""
+"""Archives, opened without trusting them: entries are listed, and read one at a time within limits."""
 
 from __future__ import annotations
 
@@ -114,7 +114,9 @@ def _without_repeats(files: list[File]) -> list[File]:
     """An entry that is there twice means one thing to one program and another to the next: neither is used."""
     times = Counter(file.path for file in files)
     problem = Problem("twice in the same archive", "ask the student which one counts")
-    repeated = {path: File(path, shown("/".join(path)), 0, never, problem) for path, count in times.items() if count > 1}
+    repeated = {
+        path: File(path, shown("/".join(path)), 0, never, problem) for path, count in times.items() if count > 1
+    }
     return [file for file in files if file.path not in repeated] + list(repeated.values())
 
 
@@ -123,7 +125,13 @@ def _zip_entries(file: IO[bytes], nested: bool) -> Iterator[Entry]:
     archive = zipfile.ZipFile(file)
     for info in archive.infolist():
         problem = _zip_problem(info)
-        yield _zip_name(info), info.is_dir() or info.filename.endswith("\\"), info.file_size, _zip_reader(archive, info), problem
+        yield (
+            _zip_name(info),
+            info.is_dir() or info.filename.endswith("\\"),
+            info.file_size,
+            _zip_reader(archive, info),
+            problem,
+        )
 
 
 def _check_directory_size(file: IO[bytes], most: int) -> None:
@@ -247,7 +255,7 @@ def _tar_problem(member: tarfile.TarInfo) -> Problem | None:
 
 
 def _spooled(archive: tarfile.TarFile, member: tarfile.TarInfo, spool: IO[bytes]) -> Reader:
-    """What may be needed is kept in a nameless file while the tar passes by; everything else is refused if asked for."""
+    """What may be needed is kept in a nameless file while the tar passes by; the rest is refused if asked for."""
     kind = suffix(member.name)
     most = MAX_ARCHIVE if kind in ARCHIVES else MAX_NOTEBOOK
     source = archive.extractfile(member) if kind in (*_TEXT, *ARCHIVES) and member.size <= most else None

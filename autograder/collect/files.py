@@ -1,4 +1,4 @@
-"""Files of a download before anything of them is trusted: safe names, lazy bounded reading, refusals that are listed."""
+"""Files of a download before they are trusted: safe names, lazy bounded reading, refusals that are listed."""
 
 from __future__ import annotations
 

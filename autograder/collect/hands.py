@@ -47,9 +47,11 @@ class Hand:
     """ISO 8601; without an offset it is the platform's own time."""
     attempt: int | None = None
     order: tuple[int, ...] | None = None
-    """Compares attempts of one student within one layout: the larger is the newer one. None: the layout does not tell."""
+    """Compares attempts of one student within one layout, the larger being newer; None: the layout does not tell."""
     notes: list[str] = field(default_factory=list)
     odd: list[Problem] = field(default_factory=list)
+    owners: list[str] = field(default_factory=list)
+    """Ids of the students whose it is, once that is known."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A notebook that was handed in instead of the module: its code cells as Python, with Jupyter's magics commented out."""
+"""A notebook that was handed in instead of the module: its code cells as Python, Jupyter's magics commented out."""
 
 from __future__ import annotations
 

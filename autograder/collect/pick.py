@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
@@ -61,11 +62,15 @@ class Picker:
 
     def pick(self, files: Iterable[File]) -> Pick:
         pick = Pick()
-        everything = list(_opened(files, pick.odd))
+        unpacked = _Unpacked(pick.odd)
+        unpacked.add(files)
+        everything = unpacked.files
         if len(everything) > _MAX_FILES:
             pick.odd.append(Problem(f"{len(everything):,} files", "ask for the module alone"))
             return pick
-        chosen = self._module_by_name(everything, pick) or self._module_by_content(everything, pick)
+        chosen = self._module_by_name(everything, pick)
+        if chosen is None and self._module not in {file.name for file in (*everything, *unpacked.refused)}:
+            chosen = self._module_by_content(everything, pick)
         if chosen is None:
             if not pick.odd:
                 pick.odd.append(self._nothing(everything))
@@ -83,6 +88,8 @@ class Picker:
             pick.odd.append(_several(exact))
             return None
         chosen = min(exact, key=lambda candidate: len(candidate.file.path))
+        if self._notebooks and content.is_notebook(chosen.data):
+            return self._extracted(chosen.file, chosen.data) or chosen
         if not self._is_worthless(chosen):
             return chosen
         rivals = [c for c in self._definers(files) if c.data != chosen.data]
@@ -97,7 +104,7 @@ class Picker:
         return not is_text or not candidate.names & self._stubs or candidate.data == self._released
 
     def _definers(self, files: list[File]) -> list[_Candidate]:
-        """Python files of other names that define what is asked for; those that define all of it, where there are some."""
+        """Python files of other names that define what is asked for, all of it where there are such."""
         others = [file for file in files if file.name != self._module and _is_source(file.name)]
         return self._best(_read_all(others, []))
 
@@ -106,8 +113,6 @@ class Picker:
         return full or [candidate for candidate in candidates if candidate.names & self._stubs]
 
     def _module_by_content(self, files: list[File], pick: Pick) -> _Candidate | None:
-        if pick.odd and any(file.name == self._module for file in files):
-            return None  # the module itself is there, and refused or ambiguous
         sources: list[Callable[[], list[_Candidate]]] = [
             lambda: self._definers(files),
             lambda: self._named_alike(files),
@@ -127,7 +132,9 @@ class Picker:
     def _named_alike(self, files: list[File]) -> list[_Candidate]:
         """`Softmax.py`, `softmax (1).py`: the module by its name, whatever is in it."""
         stem = self._module.removesuffix(".py").casefold()
-        alike = [file for file in files if _is_source(file.name) and _stem(file.name) == stem and file.name != self._module]
+        alike = [
+            file for file in files if _is_source(file.name) and _stem(file.name) == stem and file.name != self._module
+        ]
         return _read_all(alike, [])
 
     def _from_notebooks(self, files: list[File], pick: Pick) -> list[_Candidate]:
@@ -140,11 +147,16 @@ class Picker:
             except Refused as error:
                 pick.odd.append(_about(file, error.problem))
                 continue
-            code = notebook.extract(original)
-            if code is not None:
-                data = code.encode("utf-8", "surrogatepass")
-                found.append(_Candidate(file, data, frozenset(content.defined(data)), original))
+            if candidate := self._extracted(file, original):
+                found.append(candidate)
         return self._best(found)
+
+    def _extracted(self, file: File, original: bytes) -> _Candidate | None:
+        code = notebook.extract(original)
+        if code is None:
+            return None
+        data = code.encode("utf-8", "backslashreplace")
+        return _Candidate(file, data, frozenset(content.defined(data)), original)
 
     def _usable(self, chosen: _Candidate, pick: Pick) -> bool:
         """Whether it can be graded at all; what else is odd is listed."""
@@ -171,25 +183,37 @@ class Picker:
         return Problem(what, f"ask the student for {self._module}, or put it there by hand")
 
 
-def _opened(files: Iterable[File], odd: list[Problem], depth: int = 0) -> Iterable[File]:
-    """The files, with those of archives among them; what is refused goes to `odd`."""
-    for file in files:
-        if file.problem is not None:
-            odd.append(_about(file, file.problem))
-        elif suffix(file.name) in UNOPENED:
-            odd.append(_about(file, Problem("an archive of a kind that is not opened here", "open it by hand")))
-        elif not is_archive(file):
-            yield file
-        elif depth >= MAX_DEPTH:
-            odd.append(_about(file, Problem("an archive too deep inside archives", "ask for the module alone")))
-        else:
-            try:
-                listing = list_archive(io.BytesIO(file.read(MAX_ARCHIVE)), f"{file.origin}!")
-            except Refused as error:
-                odd.append(_about(file, error.problem))
-                continue
-            odd.extend(Problem(f"{name}: {problem.fact}", problem.remedy) for name, problem in listing.unplaced)
-            yield from _opened(listing.files, odd, depth + 1)
+@dataclass
+class _Unpacked:
+    """The files of a hand-in, with those of archives among them; what is refused is listed."""
+
+    odd: list[Problem]
+    files: list[File] = field(default_factory=list)
+    refused: list[File] = field(default_factory=list)
+
+    def add(self, files: Iterable[File], depth: int = 0) -> None:
+        for file in files:
+            problem = file.problem
+            if problem is None and suffix(file.name) in UNOPENED:
+                problem = Problem("an archive of a kind that is not opened here", "open it by hand")
+            elif problem is None and is_archive(file):
+                problem = self._add_archive(file, depth)
+            elif problem is None:
+                self.files.append(file)
+            if problem is not None:
+                self.odd.append(_about(file, problem))
+                self.refused.append(file)
+
+    def _add_archive(self, file: File, depth: int) -> Problem | None:
+        if depth >= MAX_DEPTH:
+            return Problem("an archive too deep inside archives", "ask for the module alone")
+        try:
+            listing = list_archive(io.BytesIO(file.read(MAX_ARCHIVE)), f"{file.origin}!")
+        except Refused as error:
+            return error.problem
+        self.odd.extend(Problem(f"{name}: {problem.fact}", problem.remedy) for name, problem in listing.unplaced)
+        self.add(listing.files, depth + 1)
+        return None
 
 
 def _read_all(files: Iterable[File], odd: list[Problem]) -> list[_Candidate]:
@@ -221,7 +245,5 @@ def _is_source(name: str) -> bool:
 
 def _stem(name: str) -> str:
     """A file's name without its ending and without what browsers and platforms add to tell copies apart."""
-    import re
-
     stem = name.casefold().removesuffix(".txt").removesuffix(".pyw").removesuffix(".py")
     return re.sub(r"\s*(\(\d{1,3}\)|[-_ ]\d{1,3}|[-_ ]+copy( \d+)?)$", "", stem).strip()

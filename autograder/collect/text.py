@@ -11,7 +11,9 @@ MAX_FOLDER = 200
 
 _UNSEEN = frozenset("\u00ad\u061c\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
 _PUNCTUATION = frozenset(" -_.@+,()'~=&")
-_RESERVED = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?|collected\.json", re.IGNORECASE)
+_RESERVED = re.compile(
+    r"(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?|collected\.json", re.IGNORECASE
+)
 _MOODLE_REMOVES = re.compile(r"""[\x00-\x1f\x7f&<>"`|':\\/]""")
 
 

@@ -107,7 +107,7 @@ def _decimal(value: float) -> Decimal:
 
 def summary(record: rec.Record) -> str:
     """One line of feedback: points in all and per function."""
-    parts = [f"{group.name} {_points(group.points)}/{_points(group.max_points)}" for group in record.totals.by_stub]
+    parts = [f"{group.name} {_points(group.points)}/{_points(group.max)}" for group in record.totals.by_stub]
     whole = f"{record.assignment}: {_points(record.score or 0.0)}/{_points(record.max_score)} points"
     return f"{whole} ({', '.join(parts)})" if parts else whole
 

@@ -91,7 +91,7 @@ def _line(path: Path, row: Row, columns: dict[str, int]) -> RosterLine:
         keys["moodle_participant"] = keys["moodle_participant"].split()[-1]
     for name in ("id", "sis_id", "canvas_id"):
         if _DAMAGED.fullmatch(keys[name]):
-            raise RosterError(f"{place}: {name} {keys[name]!r} is a number that a spreadsheet has shortened",
+            raise RosterError(f"{place}: {name} is a number that a spreadsheet has shortened",
                               "export the roster again and import that column as text")  # fmt: skip
     keys["id"] = keys["id"] or keys["sis_id"] or keys["login"] or keys["email"]
     if not keys["id"]:
@@ -118,6 +118,6 @@ def _require_unique(path: Path, lines: list[RosterLine]) -> None:
         for line in lines:
             value = getattr(line.student, name)
             if value and value in seen:
-                raise RosterError(f"{path}:{line.line}: {name} {value!r} is also that of line {seen[value]}",
+                raise RosterError(f"{path}:{line.line}: the same {name} as line {seen[value]}",
                                   "keep one line per student, each with keys of its own")  # fmt: skip
             seen[value] = line.line

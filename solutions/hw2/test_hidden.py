@@ -538,7 +538,7 @@ def test_unknown_kind(submission, kind):
 
 @check(points=1, kind="errors", stub=V2, hint="Check both sizes before anything else, with `raise ValueError(...)`.")
 @FLASH
-@pytest.mark.parametrize("block", [(0, 4), (4, 0), (-1, 4), (4, -3)])
+@pytest.mark.parametrize("block", [(0, 4), (4, 0), (-1, 4), (4, -3)], ids=["0x4", "4x0", "-1x4", "4x-3"])
 def test_block_errors(submission, rng, stub, block):
     """block sizes below 1, and only those, raise ValueError"""
     shape = Shape(8, 4, 4, 4)

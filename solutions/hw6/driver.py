@@ -160,7 +160,7 @@ def batch_of_sequences(z):
     return [torch.randn(z.B, z.T, z.d)]
 
 
-chain("basic", lambda z: (up(z), nn.Linear(z.h, z.k)))
+chain("basic", lambda z: (up(z), nn.GELU(), nn.Linear(z.h, z.k)))
 chain("in-place", lambda z: (up(z), nn.ReLU(True), down(z), nn.SiLU(), up(z), nn.ReLU(True)))
 chain("dropout", lambda z: (up(z), nn.Dropout(0.3), nn.GELU(), down(z), nn.Dropout(0.5)))
 chain("evaluation", lambda z: (nn.Sequential(up(z), nn.Dropout(0.3), nn.BatchNorm1d(z.h), down(z)).eval(),))

@@ -132,7 +132,7 @@ UNTOUCHED = {
 )
 @pytest.mark.parametrize("case", ["basic"])
 def test_activation_basic(submission, solution, rng, case):
-    """counts what linear layers save, without their parameters"""
+    """counts what a small network saves, without its parameters"""
     judged(submission, solution, rng, case)
     judged(submission, solution, rng, case)
 
@@ -357,15 +357,16 @@ def test_implied_tokens(submission, rng, case):
         int(rng.integers(2**12, 2**22)),
         int(rng.integers(2, 64)),
     )
+    fraction = int(rng.integers(1, 2**36)) * 2 + 1
     above = {
         "whole": int(rng.integers(1, 5000)) * per_token * batch,
         "negative": -int(rng.integers(1, static)),
         "none": 0,
     }
-    above = above.get(case, int(rng.integers(1, 2**36)) * 2 + 1)
-    tokens = expect.number("tokens", submission.implied_tokens(static + above, static, per_token, batch))
-    wanted = above / (per_token * batch)
-    expect.that(abs(tokens - wanted) <= 1e-12 * abs(wanted), "the tokens do not account for the bytes above static")
+    for extra in (fraction, above.get(case, fraction)):
+        tokens = expect.number("tokens", submission.implied_tokens(static + extra, static, per_token, batch))
+        wanted = extra / (per_token * batch)
+        expect.that(abs(tokens - wanted) <= 1e-12 * abs(wanted), "the tokens do not account for the bytes above static")
 
 
 # ------------------------------------------------------------------------------------------------- reconciliation

@@ -53,7 +53,9 @@ def _read(listing: Listing, context: Context, layout: Layout) -> Reading:
     if layout is Layout.AUTO:
         return trees.read_folders(trees.class_level(listing, context), context)
     what = ", ".join(_seen(listing)) or "nothing"
-    raise UsageError(f"the source is not in the layout {layout.value}: it holds {what}; leave out --layout to detect it")
+    raise UsageError(
+        f"the source is not in the layout {layout.value}: it holds {what}; leave out --layout to detect it"
+    )
 
 
 def _inside(listing: Listing) -> Listing | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import pairwise
 
 from autograder.collect.files import File, Listing, Problem, is_junk
 from autograder.collect.hands import Claim, Hand, Reading, Spelling
@@ -66,7 +67,10 @@ def _hands(user: str, parts: list[tuple[re.Match[str], File]], context: Context)
     newest = versions[-1] if versions else None
     entries = [file.origin for _, file in parts if file.origin not in {part.file.origin for part in versions[:-1]}]
     top = max((part.number for part in files), default=0)
-    hands = [Hand([claim], [part.file], [part.file.origin], attempt=part.attempt, order=(part.number,)) for part in versions[:-1]]
+    hands = [
+        Hand([claim], [part.file], [part.file.origin], attempt=part.attempt, order=(part.number,))
+        for part in versions[:-1]
+    ]
     current = [*others, *([newest.file] if newest else [])]
     attempt = newest.attempt if newest else None
     return [*hands, Hand([claim], current, entries, late, attempt=attempt, order=(top,), odd=odd)]
@@ -88,5 +92,4 @@ def _part(match: re.Match[str], file: File, context: Context) -> _Part | None:
 
 def _is_ordered(versions: list[_Part]) -> bool:
     """Whether suffixes and file ids agree on which one is the newest."""
-    pairs = list(zip(versions, versions[1:], strict=False))
-    return all(a.attempt < b.attempt and a.number < b.number for a, b in pairs)
+    return all(a.attempt < b.attempt and a.number < b.number for a, b in pairwise(versions))

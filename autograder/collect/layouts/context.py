@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -49,8 +48,9 @@ def without_prefix(names: Iterable[str], separator: str, column: str, context: C
 def _cut(names: list[str], separator: str, column: str, context: Context) -> int:
     if context.roster is None or not names:
         return 0
-    common = os.path.commonprefix(names)
-    cuts = [place + 1 for place, char in enumerate(common) if char == separator]
+    first, last = min(names), max(names)
+    common = next((place for place, (a, b) in enumerate(zip(first, last)) if a != b), min(len(first), len(last)))
+    cuts = [place + 1 for place, char in enumerate(first[:common]) if char == separator]
     known = {cut: sum(context.roster.has(column, name[cut:]) for name in names) for cut in cuts}
     best = max(known.values(), default=0)
     winners = [cut for cut, count in known.items() if count == best]

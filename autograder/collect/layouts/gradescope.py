@@ -1,4 +1,4 @@
-"""Gradescope, "Export submissions": `submission_123/` per submission, and `submission_metadata.yml` with the submitters."""
+"""Gradescope, "Export submissions": a `submission_123/` each, and `submission_metadata.yml` with the submitters."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ def _metadata(file: File) -> dict[str, dict[str, Any]]:
     except Refused as error:
         raise UsageError(f"{file.origin}: {error}") from None
     except (YAMLError, UnicodeError, ValueError, RecursionError):
-        raise UsageError(f"{file.origin} is not the YAML of a Gradescope export; export the submissions again") from None
+        raise UsageError(
+            f"{file.origin} is not the YAML of a Gradescope export; export the submissions again"
+        ) from None
     if not isinstance(data, dict):
         raise UsageError(f"{file.origin} lists no submissions; export them again")
     return {str(name): about if isinstance(about, dict) else {} for name, about in data.items()}

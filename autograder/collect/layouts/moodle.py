@@ -1,4 +1,4 @@
-"""Moodle, "Download all submissions": `Adaeze Okafor_51201_assignsubmission_file/softmax.py`, or the same without folders.
+"""Moodle, "Download all submissions": `Adaeze Okafor_51201_assignsubmission_file/softmax.py`, or without folders.
 
 The number belongs to the assignment (the "Participant 51201" of its grading worksheet), not to the user. A team
 submission has the group's name instead. (moodle, mod/assign/classes/downloader.php)

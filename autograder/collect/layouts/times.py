@@ -9,7 +9,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 Order = tuple[int, ...]
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_BRIGHTSPACE = re.compile(r"(?P<month>[A-Za-z]{3})[a-z]*\.? (?P<day>\d{1,2}), (?P<year>\d{4}) (?P<time>\d{3,4}) ?(?P<half>[AP]M)?")
+_BRIGHTSPACE = re.compile(
+    r"(?P<month>[A-Za-z]{3})[a-z]*\.? (?P<day>\d{1,2}), (?P<year>\d{4}) (?P<time>\d{3,4}) ?(?P<half>[AP]M)?"
+)
 _STAMP = re.compile(
     r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)\s*(Z|UTC|[+-]\d\d:?\d\d|[A-Za-z]+(?:/[A-Za-z_+-]+)*)?"
 )
@@ -38,7 +40,9 @@ def brightspace_time(text: str) -> datetime | None:
     if match["half"]:
         hour = hour % 12 + (12 if match["half"] == "PM" else 0)
     try:
-        return datetime(int(match["year"]), _MONTHS.index(match["month"].casefold()) + 1, int(match["day"]), hour, minute)
+        return datetime(
+            int(match["year"]), _MONTHS.index(match["month"].casefold()) + 1, int(match["day"]), hour, minute
+        )
     except ValueError:
         return None
 

