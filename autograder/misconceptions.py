@@ -27,15 +27,21 @@ class Misconceptions:
         self._assignment, self._transcript_of = assignment, transcript_of
         self._known: dict[tuple[str, str], list[Any]] = {}
 
-    def explain(self, check_id: str, name: str, transcript: list[tuple[str, Any, list[Device]]]) -> str | None:
-        """The sentence of the one variant that coincides; None when there is none, or several say different things."""
-        mine = self.summary(transcript)
+    def explain(
+        self, check_id: str, name: str, transcript: list[tuple[str, Any, list[Device]]], *, counted: bool
+    ) -> str | None:
+        """The sentence of the one variant that coincides; None when there is none, or several say different things.
+
+        counted: whether the check judges how something was computed, so that counts have to coincide as well.
+        """
+        mine = self.summary(transcript, counted)
         if not mine:
             return None
         said = {
             variant.says
             for variant in self._variants
-            if (name in variant.fails or check_id in variant.fails) and same(mine, self._of(variant, check_id))
+            if (name in variant.fails or check_id in variant.fails)
+            and same(mine, self.summary(self._of(variant, check_id), counted))
         }
         return said.pop() if len(said) == 1 else None
 
@@ -53,14 +59,17 @@ class Misconceptions:
         return self._known[key]
 
     @staticmethod
-    def summary(transcript: list[tuple[str, Any, list[Device]]]) -> list[Any]:
+    def summary(transcript: list[tuple[str, Any, list[Device]]], counted: bool) -> list[Any]:
         """Calls, what they returned and what they left in the devices, as plain data."""
-        return [[name, _plain(value), [_state_of(device) for device in devices]] for name, value, devices in transcript]
+        return [
+            [name, _plain(value), [_state_of(device, counted) for device in devices]]
+            for name, value, devices in transcript
+        ]
 
 
-def _state_of(device: Device) -> Any:
-    outcome = getattr(device, "_outcome", None)
-    return _plain(outcome()) if outcome is not None else None
+def _state_of(device: Device, counted: bool) -> Any:
+    contents, *how = device._outcome()
+    return _plain([contents, how] if counted else contents)
 
 
 def _plain(value: Any) -> Any:

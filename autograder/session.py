@@ -137,7 +137,7 @@ class Session:
         context = Context(self._parent, source_of(self.assignment, source))
         try:
             self.execute(check, context)
-            return Misconceptions.summary(context.transcript)
+            return context.transcript
         finally:
             context.close()
 
@@ -213,7 +213,9 @@ class _Run:
         """The sentence of the known wrong variant that does the same; asked for once per stub."""
         if status != "failed" or not self.explain or check.spec.stub in self._explained:
             return None
-        said = self._session._misconceptions.explain(check.id, check.spec.name, context.transcript)
+        said = self._session._misconceptions.explain(
+            check.id, check.spec.name, context.transcript, counted=check.spec.kind != "values"
+        )
         if said is not None:
             self._explained.add(check.spec.stub)
         return said
@@ -309,6 +311,15 @@ class _Plugin:
         self._stub, self._selection = stub, selection
         self._shares: dict[str, Fraction] = {}
         self._broken: list[str] = []
+        self.error: BaseException | None = None
+        """What ended the session, carried past pytest, which would turn it into an exit code."""
+
+    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
+        self.error = excinfo.value
+        return True  # and nothing is printed
+
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        self.error = excinfo.value
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
@@ -395,19 +406,10 @@ def run_session(
     if hidden and assignment.hidden_checks is not None:
         paths.append(assignment.hidden_checks)
     selection = " and ".join(part for part in (expression and f"-k {expression}", stub and f"--stub {stub}") if part)
-    state = GradingState(parent, assignment)
-    failure: list[BaseException] = []
-
-    def guarded(session: Session) -> None:
-        try:
-            body(session)
-        except BaseException as error:  # carried past pytest, which would turn it into an exit code
-            failure.append(error)
-
-    plugin = _Plugin(assignment, state, guarded, stub, selection or None)
+    plugin = _Plugin(assignment, GradingState(parent, assignment), body, stub, selection or None)
     code = pytest.main(arguments(assignment.course.root, paths, expression), plugins=[plugin])
-    if failure:
-        raise failure[0]
+    if plugin.error is not None:
+        raise plugin.error
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise GraderError(f"pytest ended with {code!r} while it collected the checks of {assignment.id}")
 

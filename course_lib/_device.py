@@ -46,6 +46,10 @@ class Device(ABC):
     def _attach(cls, link: Link, description: dict[str, Any]) -> Self:
         """The remote object for `description`, in the process that holds only the handle."""
 
+    @abstractmethod
+    def _outcome(self) -> list[Any]:
+        """What a program left behind: the contents first, then how it got there (counts); for telling two apart."""
+
     def _view(self, state: Any) -> Any:
         """The view (an HBMArray) that `state` describes; called on both sides, hostile input when serving."""
         raise ProtocolViolation(f"{self.kind} has no views")

@@ -107,6 +107,10 @@ class Compiler(Device):
     def __repr__(self) -> str:
         return f"<Compiler of a layer with d={self._config.d}>"
 
+    def _outcome(self) -> list[Any]:
+        """Nothing is kept in a compiler; what tells two programs apart is what they compiled and how often they ran it."""
+        return [[], [list(entry) for entry in self.log], self.runs, self.guard_errors]
+
     def _describe(self) -> dict[str, Any]:
         return {name: getattr(self._config, name) for name in _SIZES}
 

@@ -114,6 +114,10 @@ class Memory(Device):
     def __repr__(self) -> str:
         return f"<Memory of {self._length} x {self._dtype.name}>"
 
+    def _outcome(self) -> list[Any]:
+        """Contents, then the counts: for telling two programs apart."""
+        return [contents(self), self.loads, self.stores]
+
     def _describe(self) -> dict[str, Any]:
         return {"length": self._length, "dtype": self._dtype.name}
 

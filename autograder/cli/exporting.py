@@ -6,14 +6,14 @@ import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-import click
 import typer
 
 from autograder.cli.common import EXIT_FAILED, stdout
 from autograder.cli.student import Name
 from autograder.errors import UsageError
+from autograder.lms.numbers import Sign
 from autograder.lms.options import IDENTITY_FIELDS, TARGETS, Options, Target
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 def export(
     name: Name,
-    to: Annotated[str, typer.Option(help="What the file is for.", click_type=click.Choice(TARGETS))],
+    to: Annotated[str, typer.Option(metavar="TARGET", help=f"What the file is for: {', '.join(TARGETS)}.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write, readable by you only.")],
     template: Annotated[
         Path | None, typer.Option(help="The LMS's own export; only its grade and feedback cells change.")
@@ -40,37 +40,52 @@ def export(
         Path | None, typer.Option(help="CSV: id, name, login, email, sis_id, ...; default roster.csv, if there.")
     ] = None,
     column: Annotated[str | None, typer.Option(help="The grade column of the template, by id or title.")] = None,
-    feedback: Annotated[bool, typer.Option(help="Write a line of feedback too, where the file has a cell.")] = False,
+    feedback: Annotated[
+        bool, typer.Option("--feedback", help="Write a line of feedback too, where the file has a cell.")
+    ] = False,
     feedback_column: Annotated[str | None, typer.Option(help="The feedback column, if it is not found.")] = None,
     match: Annotated[
         list[str] | None,
         typer.Option(metavar="COLUMN=FIELD", help=f"Find students by a column; FIELD: {', '.join(IDENTITY_FIELDS)}."),
     ] = None,
-    match_names: Annotated[bool, typer.Option(help="Find the rest by full names that occur once.")] = False,
-    ignore_leading_zeros: Annotated[bool, typer.Option(help="Find the rest by digits without leading zeros.")] = False,
-    missing_as_zero: Annotated[bool, typer.Option(help="Write 0 for who handed nothing in; default: nothing.")] = False,
+    match_names: Annotated[
+        bool, typer.Option("--match-names", help="Find the rest by full names that occur once.")
+    ] = False,
+    ignore_leading_zeros: Annotated[
+        bool, typer.Option("--ignore-leading-zeros", help="Find the rest by digits without leading zeros.")
+    ] = False,
+    missing_as_zero: Annotated[
+        bool, typer.Option("--missing-as-zero", help="Write 0 for who handed nothing in; default: write nothing.")
+    ] = False,
     late: Annotated[
-        str,
-        typer.Option(
-            help="Deduct late penalties here, or leave that to the LMS.", click_type=click.Choice(["deduct", "leave"])
-        ),  # fmt: skip
+        str, typer.Option(metavar="deduct|leave", help="Deduct late penalties here, or leave that to the LMS.")
     ] = "deduct",
-    rescale: Annotated[bool, typer.Option(help="Convert points to the column's maximum.")] = False,
+    rescale: Annotated[bool, typer.Option("--rescale", help="Convert points to the column's maximum.")] = False,
     decimals: Annotated[int | None, typer.Option(help="Digits to round to, once; default 2 for an LMS.")] = None,
-    decimal_sign: Annotated[
-        str | None, typer.Option(help="Default: the template's.", click_type=click.Choice([".", ","]))
-    ] = None,
+    decimal_sign: Annotated[str | None, typer.Option(metavar=".|,", help="Default: the template's.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Of template and roster; default: UTF-8 or UTF-16.")] = None,
-    changed_only: Annotated[bool, typer.Option(help="Leave out rows for which nothing changes.")] = False,
-    allow_erase: Annotated[bool, typer.Option(help="Overwrite excuses, texts and grades of who is missing.")] = False,
-    allow_out_of_range: Annotated[bool, typer.Option(help="Write points below 0 or above the maximum.")] = False,
-    skip_ambiguous: Annotated[bool, typer.Option(help="Leave out students who cannot be told apart.")] = False,
-    skip_refused: Annotated[bool, typer.Option(help="Leave out values that the format cannot hold.")] = False,
+    changed_only: Annotated[
+        bool, typer.Option("--changed-only", help="Leave out rows for which nothing changes.")
+    ] = False,
+    allow_erase: Annotated[
+        bool, typer.Option("--allow-erase", help="Overwrite excuses, texts, and grades of who is missing here.")
+    ] = False,
+    allow_out_of_range: Annotated[
+        bool, typer.Option("--allow-out-of-range", help="Write points below 0, above or out of another maximum.")
+    ] = False,
+    skip_ambiguous: Annotated[
+        bool, typer.Option("--skip-ambiguous", help="Leave out students who cannot be told apart.")
+    ] = False,
+    skip_refused: Annotated[
+        bool, typer.Option("--skip-refused", help="Leave out values that the format cannot hold.")
+    ] = False,
 ) -> None:
     """Write grades into the LMS's own file and say what became of every student; nothing is written in doubt.
 
     Example: autograder export hw1 --to canvas --template gradebook.csv --column 880001 -o upload.csv
     """
+    if to not in TARGETS:
+        raise UsageError(f"no target is called {to!r}; choose one of {', '.join(TARGETS)} with --to")
     options = Options(
         assignment=name,
         column=column,
@@ -79,11 +94,11 @@ def export(
         match=dict(_pair(text) for text in match or ()),
         match_names=match_names,
         ignore_leading_zeros=ignore_leading_zeros,
-        late="leave" if late == "leave" else "deduct",
+        late=cast(Literal["deduct", "leave"], late),
         missing_as_zero=missing_as_zero,
         rescale=rescale,
         decimals=decimals,
-        decimal_sign=None if decimal_sign is None else "," if decimal_sign == "," else ".",
+        decimal_sign=cast(Sign | None, decimal_sign),
         encoding=encoding,
         changed_only=changed_only,
         allow_erase=allow_erase,
@@ -91,7 +106,7 @@ def export(
         allow_ambiguous=skip_ambiguous,
         allow_refused=skip_refused,
     )
-    outcome = run_export(name, cast(Target, to), records, roster, template, output, options)
+    outcome = run_export(name, to, records, roster, template, output, options)
     raise typer.Exit(EXIT_FAILED if outcome.data is None else 0)
 
 
@@ -173,7 +188,10 @@ def _require_place(output: Path, inputs: Sequence[Path]) -> None:
 
 def write_private(path: Path, data: bytes) -> None:
     """Whole or not at all, readable by its owner only (mode 0600)."""
-    descriptor, temporary = tempfile.mkstemp(prefix=".export-", dir=path.parent)
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=".export-", dir=path.parent)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written ({error.strerror}); choose another folder with -o") from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)

@@ -70,10 +70,9 @@ def list_archive(file: IO[bytes], prefix: str = "", *, nested: bool = True) -> L
         raise refused("a damaged archive, or none at all", _DAMAGED) from None
 
 
-def list_archive_at(path: Path) -> tuple[Listing, IO[bytes]]:
-    """A download that is one archive, and the open file that its listing reads from."""
-    file = path.open("rb")
-    return list_archive(file, nested=False), file
+def list_archive_at(path: Path) -> Listing:
+    """What is in a download that is one archive; the file stays open as long as the listing is there."""
+    return list_archive(path.open("rb"), nested=False)
 
 
 def is_archive(file: File) -> bool:
@@ -87,7 +86,7 @@ Entry = tuple[str, bool, int, Reader, Problem | None]
 def _listing(entries: Iterator[Entry], prefix: str, nested: bool) -> Listing:
     listing, total, most = Listing(), 0, MAX_ENTRIES if nested else MAX_SOURCE_ENTRIES
     for number, (name, is_folder, size, read, problem) in enumerate(entries):
-        total += size
+        total += size if problem is None else 0
         if number >= most:
             raise refused(f"an archive of more than {most:,} entries", _BOMB)
         if nested and total > MAX_UNPACKED:
@@ -171,10 +170,10 @@ def _zip_problem(info: zipfile.ZipInfo) -> Problem | None:
         return Problem("encrypted", "ask the student for an archive without a password")
     if info.compress_type not in _METHODS:
         return Problem("packed by a method that is not read here", "open it by hand, or ask for an ordinary zip")
-    if info.file_size > MAX_FILE:
-        return Problem(f"{info.file_size:,} bytes when unpacked", _BOMB)
     if info.file_size > MIB and info.file_size > MAX_RATIO * max(info.compress_size, 1):
         return Problem(f"a bomb: {info.compress_size:,} bytes that expand to {info.file_size:,}", _BOMB)
+    if info.file_size > MAX_FILE:
+        return Problem(f"{info.file_size:,} bytes when unpacked", _BOMB)
     return None
 
 
@@ -240,6 +239,8 @@ def _tar_entries(file: IO[bytes], nested: bool) -> Iterator[Entry]:
             problem = _tar_problem(member)
             read = never if problem or not member.isreg() else _spooled(archive, member, spool)
             yield member.name, member.isdir(), member.size if member.isreg() else 0, read, problem
+    while stream is not file and stream.read(MIB):  # to its end, where the checksum is
+        pass
 
 
 def _tar_problem(member: tarfile.TarInfo) -> Problem | None:

@@ -69,12 +69,10 @@ def run_order(order: Order) -> Report:
 
 
 def _open(source: Path) -> Listing:
-    if source.is_dir():
-        return list_folder(source)
-    if not source.is_file():
+    if not source.is_dir() and not source.is_file():
         raise UsageError(f"{source} does not exist; name the download: a folder, a zip or a tar")
     try:
-        listing, _ = list_archive_at(source)
+        listing = list_folder(source) if source.is_dir() else list_archive_at(source)
     except Refused as error:
         raise UsageError(f"{source}: {error.problem.fact}; {error.problem.remedy}") from None
     except OSError as error:
@@ -88,6 +86,7 @@ class _Run:
         self._picker = Picker(order.assignment)
         self._report = Report(reading.layout, len(reading.hands))
         self._owned: dict[str, list[Hand]] = defaultdict(list)
+        self._claims: dict[str, list[Claim]] = defaultdict(list)
 
     def run(self) -> Report:
         for entry, problem in self._reading.unplaced:
@@ -96,6 +95,7 @@ class _Run:
             self._assign(hand)
         if self._roster is None:
             self._reject_lookalikes()
+        self._reject_namesakes()
         for id in sorted(self._owned):
             self._collect(id, self._owned[id])
         self._save()
@@ -114,6 +114,8 @@ class _Run:
                 self._put_aside(entry, Problem(what, found.remedy))
             else:
                 hand.owners += [student.id for student in found if student.id not in hand.owners]
+                for student in found:
+                    self._claims[student.id].append(claim)
         for id in hand.owners:
             self._owned[id].append(hand)
 
@@ -122,6 +124,9 @@ class _Run:
         try:
             for student in found if isinstance(found, list) else ():
                 folder_name(student.id)
+                student.id.encode()
+        except UnicodeError:
+            return Problem("has a name that is not UTF-8", "rename it")
         except ValueError as error:
             return Problem(f"has an id that is {error}", "give the roster a shorter one")
         return found
@@ -134,10 +139,25 @@ class _Run:
         for ids in alike.values():
             if len(ids) > 1:
                 for id in sorted(ids):
-                    entries = [entry for hand in self._owned.pop(id) for entry in hand.entries]
                     others = ", ".join(shown(other) for other in sorted(ids) if other != id)
                     problem = Problem(f"differs from {others} in spelling only", "say with a roster who is who")
-                    self._put_aside(", ".join(shown(entry) for entry in entries[:3]), problem)
+                    self._disown(id, problem)
+
+    def _reject_namesakes(self) -> None:
+        """People whom the platform tells apart by a number may share the name by which one student was found."""
+        for id in list(self._owned):
+            columns: dict[str, set[str]] = defaultdict(set)
+            for column, value in (pair for claim in self._claims[id] for pair in claim.ids):
+                columns[column].add(normal(value))
+            column = next((column for column, values in columns.items() if len(values) > 1), None)
+            if column is not None:
+                fact = f"fits {shown(id)}, and so does another one with another {column}"
+                self._disown(id, Problem(fact, f"give the roster the column {column}"))
+
+    def _disown(self, id: str, problem: Problem) -> None:
+        """List a student's hand-ins one by one instead of collecting them."""
+        for hand in self._owned.pop(id):
+            self._put_aside(", ".join(shown(entry) for entry in hand.entries[:3]), problem)
 
     def _collect(self, id: str, hands: list[Hand]) -> None:
         folder = folder_name(id)

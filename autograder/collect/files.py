@@ -23,6 +23,7 @@ MAX_FILE = 512 * MIB
 MAX_ENTRIES = 20_000
 MAX_SOURCE_ENTRIES = 500_000
 MAX_DEPTH = 3
+MAX_PARTS = 40
 MAX_RATIO = 200
 """Expansion beyond which an entry of more than 1 MiB is taken for a bomb; source code and notebooks stay below 50."""
 
@@ -106,6 +107,17 @@ class Listing:
             self.unplaced,
         )
 
+    def split(self) -> dict[str, Listing]:
+        """Every folder at the top, each seen from within it; in one pass."""
+        result = {name: Listing() for name in self.top_folders}
+        for file in self.files:
+            if len(file.path) > 1:
+                result[file.path[0]].files.append(file.below())
+        for path in self.folders:
+            if len(path) > 1:
+                result[path[0]].folders.add(path[1:])
+        return result
+
     @property
     def top_folders(self) -> list[str]:
         inner = {file.path[0] for file in self.files if len(file.path) > 1}
@@ -138,7 +150,7 @@ def clean_path(name: str) -> tuple[str, ...]:
     parts = tuple(part for part in name.split("/") if part not in ("", "."))
     if ".." in parts:
         raise refused("a path that leads out of its folder", "do not unpack it by hand; ask who made the archive")
-    if len(parts) > 40 or len(name) > 2000:
+    if len(parts) > MAX_PARTS or len(name) > 2000:
         raise refused("a path that is too long", "ask the student for the file itself")
     return parts
 
@@ -193,6 +205,8 @@ def _walk(folder: str, above: tuple[str, ...]) -> Iterator[Found]:
     for entry in ordered:
         try:
             path = (*above, *clean_path(entry.name))
+            if len(path) > MAX_PARTS:
+                raise refused("too many folders inside each other", "ask the student for the file itself")
         except Refused as error:
             yield entry, (*above, _UNNAMED) if above else (), error.problem
             continue

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def print_report(console: Console, order: Order, report: Report) -> None:
     def line(text: str) -> None:
-        console.print(text, markup=False, soft_wrap=True)
+        printable = text.encode(console.encoding, "backslashreplace").decode(console.encoding)
+        console.print(printable, markup=False, soft_wrap=True)
 
     who = sum(state is not State.NONE for state in report.states.values())
     line(f"{order.assignment.id}: layout {report.layout}, {report.hands} hand-ins{_dry(order)}")

@@ -31,9 +31,9 @@ class Store:
         """Make `data` the module; what was there must have been kept before."""
         if original is not None:
             self._write(self._folder / ORIGINAL, original)
-        elif not self._dry:
-            (self._folder / ORIGINAL).unlink(missing_ok=True)
         self._write(self._folder / self._module, data)
+        if original is None and not self._dry:
+            (self._folder / ORIGINAL).unlink(missing_ok=True)
 
     def keep_current(self) -> str:
         """Copy the module in place (and the notebook it came from) to the attempts; returns its name there."""

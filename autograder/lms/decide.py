@@ -50,7 +50,8 @@ def _say_state(column: int, row: Row, grade: Grade, held: Existing, was: str) ->
         return Decision(Entry("kept", "", was=was, reason=f"{state}; the template holds a grade, which stays"))
     if row.value(column).strip() == grade.state:
         return Decision(Entry("unchanged", "", was=was, reason=state))
-    return Decision(Entry("written", "", was=was, becomes=grade.state), {column: grade.state})
+    value: Literal["excused"] | None = "excused" if grade.state == "excused" else None
+    return Decision(Entry("written", "", was=was, becomes=grade.state), {column: grade.state}, value)
 
 
 def _entry(status: Status, reason: str = "", becomes: str = "") -> Entry:
@@ -59,7 +60,8 @@ def _entry(status: Status, reason: str = "", becomes: str = "") -> Entry:
 
 def _not_written(template: Template, row: Row, grade: Grade, held: Existing, options: Options) -> Entry | None:
     """Why the row stays as it is whatever the score."""
-    writes = grade.state in ("graded", "excused") or (grade.state == "missing" and options.missing_as_zero)
+    as_zero = options.missing_as_zero and not template.missing_is_zero
+    writes = grade.state in ("graded", "excused") or (grade.state == "missing" and as_zero)
     if not writes:
         state = grade.state.replace("_", " ")
         holds = "" if held.kind in ("blank", "not_assigned") else "; the LMS holds a grade, which stays"
@@ -93,9 +95,11 @@ def _score(template: Template, row: Row, grade: Grade, held: Existing, options: 
         return Decision(replace(_entry(status, reason, becomes), was=was))
     assert exact is not None
     value = numbers.rounded(exact, template.decimals if options.decimals is None else options.decimals)
+    if unfit := template.unfit(row, grade, value):
+        return Decision(replace(_entry("refused", unfit, numbers.spelled(value, template.sign)), was=was))
     cells = _score_cells(template, row, grade, held, value)
     entry = replace(_entry("written" if cells else "unchanged", becomes=numbers.spelled(value, template.sign)), was=was)
-    entry = replace(entry, rounded=value != exact, reason=f"from {exact:f}" if value != exact else "")
+    entry = replace(entry, rounded=value != exact, reason=f"from {_short(exact)}" if value != exact else "")
     if cells and not options.allow_erase and (loss := _loss(grade, held, value)):
         return Decision(replace(entry, status="would_erase", reason=loss))
     return _with_feedback(template, row, grade, options, Decision(entry, cells, value))
@@ -125,8 +129,6 @@ def _points(template: Template, row: Row, grade: Grade, options: Options) -> tup
     limit = full if full is not None else grade.max_score
     if limit is not None and points > limit and not options.allow_out_of_range:
         return points, "out_of_range", f"above {numbers.spelled(limit)}"
-    if reason := template.unfit(row, points):
-        return points, "refused", reason
     return points, None, ""
 
 
@@ -140,6 +142,11 @@ def _score_cells(template: Template, row: Row, grade: Grade, held: Existing, val
         if old != text and (numbers.parse(old) is None or numbers.parse(old) != numbers.parse(text)):
             cells[column] = text
     return cells
+
+
+def _short(value: Decimal) -> str:
+    text = f"{value:f}"
+    return text if len(text) <= 14 else f"{text[:12]}..."
 
 
 def _digits(value: Decimal) -> int:

@@ -71,9 +71,7 @@ class _Export:
         self._list_rest(matches)
         if note := _NOTES.get(self._target):
             note(self._template, self._grades, self._options)
-        self._report.notes = list(self._template.notes)
-        if self._template.feedback is None and any(grade.feedback for grade in self._grades):
-            self._report.notes.append("this file has no feedback column: feedback is not exported")
+        self._report.notes = [*self._template.notes, *self._general_notes()]
         self._report.blocked = self._blocked(matches)
         data = None if self._report.blocked else self._write()
         return Outcome(data, self._report)
@@ -109,6 +107,7 @@ class _Export:
             ids = ", ".join(self._grades[number].student.id for number in students)
             where = f"{ids} and the row{'s' if len(ambiguous) > 1 else ''} at {lines} share keys"
             entries += [Entry("ambiguous", self._label(self._grades[number]), reason=where) for number in students]
+        hints = self._zero_hints()
         refused = {grade.student: reason for grade, reason in self._refused}
         for number, grade in enumerate(self._grades):
             if number in listed:
@@ -118,12 +117,42 @@ class _Export:
             elif self._new and grade.state != "graded":
                 entries.append(Entry("kept", self._label(grade), reason=f"{grade.state.replace('_', ' ')}: no row"))
             else:
-                entries.append(Entry("not_in_template", self._label(grade), reason=_or_state(grade)))
+                reason = "; ".join(filter(None, [_or_state(grade), hints.get(number, "")]))
+                entries.append(Entry("not_in_template", self._label(grade), reason=reason))
         for number, row in enumerate(rows):
             if number not in taken:
                 name = "" if self._template.blind else self._template.name(row)
                 was = row.value(self._template.column)
                 entries.append(Entry("not_in_grades", name, self._template.row_key(row), was, line=row.line))
+
+    def _cells(self, row: Row) -> dict[int, str]:
+        """What is written in this row."""
+        decision = self._decided.get(id(row))
+        return decision.cells if decision else {}
+
+    def _zero_hints(self) -> dict[int, str]:
+        """For students whom digits without leading zeros would find: someone's spreadsheet has eaten the zeros."""
+        if self._options.ignore_leading_zeros:
+            return {}
+        loose = replace(self._options, ignore_leading_zeros=True)
+        how = match(self._template, [grade.student for grade in self._grades], loose).how
+        hint = "a row differs in leading zeros only: save the roster as text, or use --ignore-leading-zeros"
+        return {number: hint for number, reason in how.items() if "zeros" in reason}
+
+    def _general_notes(self) -> list[str]:
+        template, notes = self._template, []
+        if template.feedback is None and any(grade.feedback for grade in self._grades):
+            notes.append("this file has no feedback column: feedback is not exported")
+        if len(template.sheet.line_ends) > 1:
+            notes.append("the template mixes line ends; they were kept")
+        blank = [row for row in template.students if template.holds(row).kind == "blank"]
+        left = sum(template.column not in self._cells(row) for row in blank)
+        if template.blank_erases and left and not self._options.changed_only and not self._new:
+            risk = "importing them clears a grade given since the template was downloaded"
+            notes.append(
+                f"{left} rows stay without a grade: {risk}; import soon, or leave them out with --changed-only"
+            )
+        return notes
 
     def _blocked(self, matches: Matches) -> list[str]:
         report, options = self._report, self._options
@@ -140,7 +169,7 @@ class _Export:
         if count["refused"] and not options.allow_refused:
             blocked.append(f"{count['refused']} refused: correct them, or leave them out with --skip-refused")
         graded = [grade for grade in self._grades if grade.state == "graded"]
-        if graded and self._template.students and not matches.pairs and not matches.ambiguous:
+        if graded and not matches.pairs and not matches.ambiguous:
             keys = ", ".join(key.title for key in self._template.keys)
             remedy = "check which of them the roster holds, or name the right column with --match 'COLUMN=FIELD'"
             blocked.append(f"no student was found in the template by {keys}: {remedy}")
@@ -153,8 +182,7 @@ class _Export:
         if before != self._data:
             raise AssertionError("the template does not survive being read")
         for row in self._template.students:
-            decision = self._decided.get(id(row))
-            for column, text in decision.cells.items() if decision else ():
+            for column, text in self._cells(row).items():
                 sheet.write(row, column, text)
         data = sheet.to_bytes(self._rows()) if self._options.changed_only else sheet.to_bytes()
         require_readable(self._target, self._template, before, data, self._wanted())
@@ -162,11 +190,7 @@ class _Export:
 
     def _rows(self) -> list[Row]:
         """All rows but those of students for whom nothing changes."""
-        drop = {
-            id(row)
-            for row in [*self._template.students, *self._template.ignored]
-            if not (decision := self._decided.get(id(row))) or not decision.cells
-        }
+        drop = {id(row) for row in [*self._template.students, *self._template.ignored] if not self._cells(row)}
         return [row for row in self._template.sheet.rows if id(row) not in drop]
 
     def _wanted(self) -> list[Wanted]:

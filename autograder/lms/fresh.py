@@ -119,6 +119,10 @@ def _gradescope(_options: Options, _feedback: bool) -> Layout:
 
 def _nbgrader(options: Options, _feedback: bool) -> Layout:
     title = _title(options)
+    if set(title) & set(",\r\n"):
+        raise LmsError(
+            f"the title {title!r} needs quotes, and nbgrader's file has none", "give --column without a comma"
+        )
 
     def line(grade: Grade) -> list[str] | None:
         given, family = _names(grade)

@@ -52,6 +52,10 @@ class Options:
     def __post_init__(self) -> None:
         if self.decimals is not None and not 0 <= self.decimals <= 6:
             raise LmsError(f"decimals is {self.decimals}", "choose 0 to 6")
+        if self.late not in ("deduct", "leave"):
+            raise LmsError(f"late is {self.late!r}", "choose deduct or leave")
+        if self.decimal_sign not in (None, ".", ","):
+            raise LmsError(f"the decimal sign is {self.decimal_sign!r}", "choose . or ,")
         for column, name in self.match.items():
             if name not in IDENTITY_FIELDS:
                 raise LmsError(f"column {column!r} is matched with {name!r}, which students do not have",

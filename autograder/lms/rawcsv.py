@@ -52,7 +52,7 @@ class Row:
 
     @property
     def blank(self) -> bool:
-        return not any(cell.raw.strip() for cell in self.cells)
+        return not any(cell.value.strip() for cell in self.cells)
 
     def value(self, column: int) -> str:
         return self.cells[column].value
@@ -93,10 +93,10 @@ class Sheet:
         row.cells[column] = new
 
     def _column_is_quoted(self, column: int) -> bool:
-        """Whether the non-empty cells of a column are quoted below the header; if all are empty, those of the file."""
+        """Whether the non-empty cells of a column are quoted below the header; if all are empty, all those."""
         if column not in self._style:
             inside = [row.cells[column] for row in self.rows[1:] if column < len(row.cells)]
-            cells = [c for c in inside if c.raw] or [c for row in self.rows for c in row.cells if c.raw]
+            cells = [c for c in inside if c.raw] or [c for row in self.rows[1:] for c in row.cells if c.raw]
             self._style[column] = bool(cells) and all(cell.quoted for cell in cells)
         return self._style[column]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -23,10 +24,10 @@ _READERS: dict[Target, Reader] = {
     "moodle-worksheet": lambda data, t: worksheet.read(
         data, grade=t.title, identifier=t.header.value(0), sign=t.sign, feedback=_title(t), encoding=_encoding(t)
     ),
-    "blackboard": lambda data, t: blackboard.read(data, t.title),
-    "brightspace": lambda data, t: brightspace.read(data, t.title, can_exceed=True),
-    "gradescope": lambda data, t: gradescope.read(data, t.title),
-    "nbgrader": lambda data, t: nbgrader.read(data),
+    "blackboard": lambda data, t: blackboard.read(data, t.title, encoding=_encoding(t)),
+    "brightspace": lambda data, t: brightspace.read(data, t.title, can_exceed=True, encoding=_encoding(t)),
+    "gradescope": lambda data, t: gradescope.read(data, t.title, encoding=_encoding(t)),
+    "nbgrader": lambda data, t: nbgrader.read(data, encoding=_encoding(t)),
     "csv": lambda data, t: plain.read(
         data,
         t.title,
@@ -36,6 +37,9 @@ _READERS: dict[Target, Reader] = {
         encoding=_encoding(t),
     ),
 }
+
+
+_UNREADABLE = (Rejected, ValueError, ArithmeticError, LookupError, csv.Error)
 
 
 @dataclass(frozen=True)
@@ -54,11 +58,11 @@ def require_readable(target: Target, template: Template, before: bytes, after: b
     """
     try:
         old = {seen.record: seen for seen in _READERS[target](before, template)}
-    except Rejected as error:
+    except _UNREADABLE as error:
         raise TemplateError(f"the LMS would reject this template: {error}", "download it again") from None
     try:
         new = {seen.record: seen for seen in _READERS[target](after, template)}
-    except Rejected as error:
+    except _UNREADABLE as error:
         raise GraderError(f"the file made for {target} would be rejected ({error}); nothing was written") from None
     for row in rows:
         if not _as_wanted(old.get(row.before), new.get(row.after), row.decision):

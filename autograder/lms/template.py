@@ -72,8 +72,10 @@ class Template:
     """Whether what the cell says is no grade, judged by the rest of the row."""
     locked: Callable[[Row], str | None] = nothing
     """Why the LMS would not take a grade in this row."""
-    unfit: Callable[[Row, Decimal], str | None] = lambda _row, _value: None
-    """Why this value cannot be meant (an item that only takes all or nothing)."""
+    unfit: Callable[[Row, Grade, Decimal], str | None] = lambda _row, _grade, _value: None
+    """Why this value cannot be written (an item that only takes all or nothing)."""
+    missing_is_zero: bool = False
+    """Whether the file itself says 0 for who handed nothing in."""
     excused: str | None = None
     no_excuse: str = "this file cannot say excused: set it in the LMS"
     state: int | None = None
@@ -85,6 +87,8 @@ class Template:
     escape_formulas: bool = False
     blind: bool = False
     """Rows without names, which must not be joined to names where graders see it."""
+    blank_erases: bool = False
+    """Whether importing a blank cell clears a grade given since the download."""
     ignored: list[Row] = field(default_factory=list)
     """Rows of students that are no students (the Test Student)."""
     notes: list[str] = field(default_factory=list)
@@ -137,6 +141,14 @@ def _named(candidates: Sequence[tuple[int, str, tuple[str, ...]]], wanted: str) 
     ]
 
 
+def feedback_of(header: Row, options: Options, *known: str) -> int | None:
+    """The feedback column; raises ColumnError when the one asked for is not there."""
+    column = find(header, *([options.feedback_column] if options.feedback_column else known))
+    if column is None and options.feedback_column:
+        raise ColumnError(f"feedback column {options.feedback_column!r} is not there", [c.value for c in header.cells])
+    return column
+
+
 def extra_keys(header: Row, options: Options) -> list[Key]:
     """Keys of --match; raises TemplateError for a column that is not there."""
     keys = []
@@ -145,7 +157,7 @@ def extra_keys(header: Row, options: Options) -> list[Key]:
         if column is None:
             raise TemplateError(f"the template has no column {title!r} to match by",
                                 "use one of: " + ", ".join(cell.value for cell in header.cells))  # fmt: skip
-        keys.append(Key(column, title, (name,)))
+        keys.append(Key(column, header.value(column), (name,)))
     return keys
 
 

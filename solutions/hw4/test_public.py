@@ -22,6 +22,14 @@ TABLE = {
     2**40: [2**40, 2**40, 2**40, "S", "S"],
 }
 
+GROWING = {  # (length, masked) of every graph for the lengths 6 to 29
+    "exact": [(S, False) for S in range(6, 30)],
+    "pow2": [(8, True), (16, True), (32, True)],
+    "mult128": [(128, True)],
+    "symbolic": [("S", False)],
+    "automatic": [(6, False), ("S", False)],
+}
+
 
 def device_of(rng):
     """Two equal devices: one for the submission, one to compare with."""
@@ -60,16 +68,18 @@ def test_public_errors(submission):
     stub="CompileCache",
     hint="List the keys of the lengths 6 to 29 and count the distinct ones.",
 )
-@pytest.mark.parametrize(
-    ("policy", "compiles"), [("exact", 24), ("pow2", 3), ("mult128", 1), ("symbolic", 1), ("automatic", 2)]
-)
-def test_public_compiles(submission, rng, policy, compiles):
+@pytest.mark.parametrize("policy", POLICIES)
+def test_public_compiles(submission, rng, policy):
     """compiles once per key while the length grows from 6 to 29"""
     device, _ = device_of(rng)
     cache = submission.driver.new_cache(device, policy)
     for S in range(6, 30):
         cache(*step_inputs(rng, S))
+    compiles = len(GROWING[policy])
     expect.that(device.compiles == compiles, f"the device compiled {device.compiles} times, {compiles} are needed")
+    expect.that(
+        device.log == GROWING[policy], f"a graph was compiled for another length or mask than {policy} asks for"
+    )
     expect.that(device.runs == 24, f"the device ran {device.runs} times in 24 calls")
     expect.that(device.guard_errors == 0, "a guard of an executable was violated")
     expect.equal("compiles", cache.compiles, compiles)
@@ -113,6 +123,7 @@ def test_public_waste(submission, rng):
     cache = submission.driver.new_cache(device, "pow2")
     for S in (5, 8, 9):
         cache(*step_inputs(rng, S))
+    expect.that(device.log == [(8, True), (16, True)], "the graphs compiled are not masked ones of lengths 8 and 16")
     expect.equal("real", cache.real, 22)
     expect.equal("padded", cache.padded, 32)
     expect.close("waste", cache.waste, 10 / 22)

@@ -286,7 +286,8 @@ def test_line_through_two(submission, rng, case):
     if case == "no-slope":
         rows = [(batch, rows[0][1] + 1) for batch, _ in rows]
     if case == "negative-fixed":
-        rows = [(batch, batch**2 * int(rng.integers(2**20, 2**21)) + batch) for batch, _ in rows]
+        growth = int(rng.integers(2**20, 2**21))
+        rows = [(batch, batch**2 * growth) for batch, _ in rows]
     if case == "small":  # where half a byte more or less is seen
         rows = [(batch, int(rng.integers(100, 1000))) for batch, _ in rows]
         rows[1] = (rows[0][0] + 2, rows[0][1] + 2 * int(rng.integers(500)) + 1)

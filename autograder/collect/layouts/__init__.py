@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from autograder.collect import Layout
-from autograder.collect.archives import is_archive, list_archive
-from autograder.collect.files import MAX_FILE, Listing, Refused
+from autograder.collect.files import Listing
 from autograder.collect.hands import Reading
 from autograder.collect.layouts import blackboard, brightspace, canvas, gradescope, moodle, trees
 from autograder.collect.layouts.context import Context
+from autograder.collect.text import shown
 from autograder.errors import UsageError
 
 __all__ = ["Context", "read_layout"]
@@ -49,7 +49,7 @@ def _read(listing: Listing, context: Context, layout: Layout) -> Reading:
         best = max(counts, key=lambda name: counts[name])
         if counts[best]:
             return _LAYOUTS[best][1](level, context)
-        level = _inside(level)
+        level = trees.inside(level)
     if layout is Layout.AUTO:
         return trees.read_folders(trees.class_level(listing, context), context)
     what = ", ".join(_seen(listing)) or "nothing"
@@ -58,23 +58,6 @@ def _read(listing: Listing, context: Context, layout: Layout) -> Reading:
     )
 
 
-def _inside(listing: Listing) -> Listing | None:
-    """One level further in, where there is only one way: a wrapping folder, or an archive in the archive."""
-    folders, files = listing.top_folders, listing.top_files
-    if len(folders) == 1 and not files:
-        return listing.below(folders[0])
-    if not folders and len(files) == 1 and is_archive(files[0]) and files[0].problem is None:
-        import io
-
-        try:
-            return list_archive(io.BytesIO(files[0].read(MAX_FILE)), f"{files[0].origin}!")
-        except Refused as error:
-            raise UsageError(f"the archive in the source is refused: {error}") from None
-    return None
-
-
 def _seen(listing: Listing) -> list[str]:
-    from autograder.collect.text import shown
-
     names = [*listing.top_folders, *(file.name for file in listing.top_files)]
     return [shown(name) for name in names[:5]]

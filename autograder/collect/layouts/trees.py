@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from autograder.collect.archives import is_archive
-from autograder.collect.files import MIB, File, Listing, Problem, Refused, suffix
+import io
+
+from autograder.collect.archives import is_archive, list_archive
+from autograder.collect.files import MAX_FILE, MIB, File, Listing, Problem, Refused, suffix
 from autograder.collect.hands import Claim, Hand, Reading
 from autograder.collect.layouts.context import Context, put_aside, without_prefix
 from autograder.collect.layouts.times import order_of, stamp_time
+from autograder.collect.text import shown
 from autograder.errors import UsageError
 
 TIMESTAMP = "timestamp.txt"
@@ -43,18 +46,38 @@ def class_level(listing: Listing, context: Context) -> Listing:
             raise UsageError(
                 "the source holds no hand-ins in a layout that is known; 'autograder collect --help' names the layouts"
             )
-        folders = listing.top_folders
-        if len(folders) != 1 or listing.top_files or _is_known(folders[0], context):
+        inner = inside(listing)
+        name = next(iter(_children(listing)))
+        if inner is None or _is_known(name, context):
             return listing
-        inner = listing.below(folders[0])
         if not count_folders(inner, context) or _has_own_file(inner):
             return listing
-        if count_folders(inner, context) == 1 and not any(_is_known(name, context) for name in inner.top_folders):
+        children = _children(inner)
+        if len(children) == 1 and not any(_is_known(child, context) for child in children):
             raise UsageError(
-                f"it cannot be told whether {folders[0]!r} is a student or holds one; "
+                f"it cannot be told whether {shown(name)!r} is a student or holds one; "
                 "name the folder that holds a folder per student and add --layout folder"
             )
         listing = inner
+
+
+def inside(listing: Listing) -> Listing | None:
+    """One level further in, where there is only one way: a wrapping folder, or an archive in the archive."""
+    folders, files = listing.top_folders, listing.top_files
+    if len(folders) == 1 and not files:
+        return listing.below(folders[0])
+    if folders or len(files) != 1 or not is_archive(files[0]) or files[0].problem is not None:
+        return None
+    try:
+        return list_archive(io.BytesIO(files[0].read(MAX_FILE)), f"{files[0].origin}!")
+    except Refused:  # stays what it is: one entry, to be listed
+        return None
+
+
+def _children(listing: Listing) -> list[str]:
+    """What may be students: folders, and archives without their ending."""
+    archives = [file.name for file in listing.top_files if is_archive(file)]
+    return [*listing.top_folders, *(name[: -len(suffix(name))] for name in archives)]
 
 
 def _is_known(name: str, context: Context) -> bool:
@@ -71,14 +94,13 @@ def count_nbgrader(listing: Listing, context: Context) -> int:
     loose = any(len(file.path) < 3 for file in tree.files)
     if tree is listing and loose:  # a student's folder with files of its own is not nbgrader's
         return 0
-    return sum(context.assignment in tree.below(name).top_folders for name in tree.top_folders)
+    return sum(context.assignment in inner.top_folders for inner in tree.split().values())
 
 
 def read_nbgrader(listing: Listing, context: Context) -> Reading:
     """`submitted/<student>/<assignment>/`, with the time in a file of its own."""
     reading, tree = Reading("nbgrader"), _submitted(listing)
-    for student in tree.top_folders:
-        inner = tree.below(student)
+    for student, inner in tree.split().items():
         if context.assignment in inner.top_folders:
             reading.hands.append(_nbgrader_hand(student, context.assignment, inner))
         elif not set(inner.top_folders) <= context.assignments:
@@ -119,6 +141,8 @@ def count_clones(listing: Listing, context: Context) -> int:
     folders = listing.top_folders
     clones = sum((name,) in listing.clones for name in folders)
     named = sum(name.casefold().startswith(context.assignment.casefold() + "-") for name in folders)
+    if len(folders) == 1 and not clones and count_clones(listing.below(folders[0]), context):
+        return 0  # the folder around the clones is called `hw1-submissions`
     return max(clones, named) if 2 * max(clones, named) > len(folders) else 0
 
 

@@ -10,9 +10,9 @@ from decimal import Decimal
 from autograder.lms.readers.seen import Rejected, Seen
 
 
-def read(data: bytes, title: str) -> list[Seen]:
+def read(data: bytes, title: str, *, encoding: str | None = None) -> list[Seen]:
     """The column with the id of `title`. Raises Rejected when it has none, or a row has no user."""
-    rows = _rows(data)
+    rows = _rows(data, encoding)
     header = rows[0]
     wanted = re.search(r"\|([0-9]+)\s*\Z", title)
     if wanted is None:
@@ -31,13 +31,16 @@ def read(data: bytes, title: str) -> list[Seen]:
     return seen
 
 
-def _rows(data: bytes) -> list[list[str]]:
-    encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
-    text = data.decode("utf-16-le" if data[1:2] == b"\0" else encoding)
+def _rows(data: bytes, encoding: str | None) -> list[list[str]]:
+    if encoding is None:
+        encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    text = data.decode(encoding).removeprefix("\ufeff")
     first = text.splitlines()[0] if text else ""
     delimiter = "\t" if "\t" in first else ","
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if any(row)]
+        rows = [
+            row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if any(map(str.strip, row))
+        ]
     except csv.Error as error:
         raise Rejected(f"malformed: {error}") from error
     if not rows or len({len(row) for row in rows}) != 1:

@@ -12,12 +12,14 @@ from autograder.lms.readers.seen import Rejected, Seen
 _END = "End-of-Line Indicator"
 
 
-def read(data: bytes, title: str, *, can_exceed: bool = False) -> list[Seen]:
+def read(data: bytes, title: str, *, can_exceed: bool = False, encoding: str | None = None) -> list[Seen]:
     """The `Points Grade` column `title`. Raises Rejected without a user column or when a row does not end in `#`."""
-    text = data.decode("utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    sniffed = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    text = data.decode(encoding or sniffed).removeprefix("\ufeff")
     first = text.split("\n", 1)[0]
     delimiter = max(",\t;", key=first.count)
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if any(row)]
+    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows = [row for row in table if any(map(str.strip, row))]
     header = rows[0]
     users = [header.index(name) for name in ("OrgDefinedId", "Username") if name in header]
     if not users or header.count(title) != 1 or "Points Grade" not in title:

@@ -57,7 +57,11 @@ def _records(data: bytes) -> list[list[str]]:
         line + end for line, end in zip(lines[::2], [*lines[1::2], ""]) if not line or not _BLANK_LINE.fullmatch(line)
     )
     try:
-        rows = [row for row in csv.reader(kept.splitlines(keepends=True), delimiter=delimiter, strict=True) if row]
+        rows = [
+            row
+            for row in csv.reader(kept.splitlines(keepends=True), delimiter=delimiter, strict=True)
+            if any(map(str.strip, row))
+        ]
     except csv.Error as error:
         raise Rejected(f"malformed: {error}") from error
     if not rows:

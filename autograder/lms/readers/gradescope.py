@@ -9,10 +9,10 @@ from decimal import Decimal, InvalidOperation
 from autograder.lms.readers.seen import Rejected, Seen
 
 
-def read(data: bytes, title: str) -> list[Seen]:
+def read(data: bytes, title: str, *, encoding: str = "utf-8") -> list[Seen]:
     """The column `title`. Raises Rejected for a table that is not rectangular or has no SID and no Email."""
-    table = list(csv.reader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True))
-    rows = [row for row in table if any(row)]
+    table = list(csv.reader(io.StringIO(data.decode(encoding).removeprefix("\ufeff"), newline=""), strict=True))
+    rows = [row for row in table if any(map(str.strip, row))]
     header = rows[0]
     users = [header.index(name) for name in ("SID", "Student ID", "Email") if name in header]
     if not users or title not in header or any(len(row) != len(header) for row in rows):

@@ -41,7 +41,7 @@ def read(
         if not is_numeric(plain):
             raise Rejected(f"the grade {text!r} on line {number + 1} is incorrect")
         score = Decimal(plain)
-        if score < 0 or (maximum is not None and score > maximum):
+        if maximum is not None and not 0 <= score <= maximum:
             raise Rejected(f"the grade {text!r} on line {number + 1} is out of bounds")
         seen.append(Seen(number, row[who].strip(), "score", score, comment))
     return seen

@@ -21,7 +21,7 @@ def _try(text: str, delimiter: str) -> list[list[str]]:
     rows, position = [], 0
     while position < len(text):
         row, position = _record(text, position, delimiter)
-        if row != [""]:
+        if any(map(str.strip, row)):
             rows.append(row)
     return rows
 

@@ -20,8 +20,9 @@ def read(
 ) -> list[Seen]:
     """`state` (if the table has it) tells an excused student from one without a grade."""
     text = data.decode(encoding).removeprefix("\ufeff")
+    table = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     try:
-        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True) if any(row)]
+        rows = [row for row in table if any(map(str.strip, row))]
     except csv.Error as error:
         raise Rejected(f"malformed: {error}") from error
     header = rows[0]

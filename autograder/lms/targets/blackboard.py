@@ -10,7 +10,7 @@ from autograder.lms import numbers
 from autograder.lms.errors import TemplateError
 from autograder.lms.options import Options
 from autograder.lms.rawcsv import Row, read
-from autograder.lms.template import Template, body, choose, find, keys_of, sign_for
+from autograder.lms.template import Template, body, choose, feedback_of, find, keys_of, sign_for
 
 _COLUMN = re.compile(
     r"(?P<title>.*?)\s*"
@@ -43,7 +43,7 @@ def open_template(data: bytes, options: Options) -> Template:
         keys_of(header, options, _KEYS, fold=frozenset({"Username"})),
         _name(header),
         sign_for(options, rows, [candidate[0] for candidate in _candidates(header)]),
-        feedback=find(header, options.feedback_column or "Feedback to Learner"),
+        feedback=feedback_of(header, options, "Feedback to Learner"),
         maximum=lambda _row: points,
     )
 

@@ -45,6 +45,7 @@ def open_template(data: bytes, options: Options) -> Template:
         maximum=_maximum(points, column),
         existing=_existing,
         excused="EX",
+        blank_erases=True,
         ignored=ignored,
     )
     _recognise_pass_fail(template, points)
@@ -169,7 +170,7 @@ def _recognise_pass_fail(template: Template, points: Row | None) -> None:
         "incomplete": Existing("number", Decimal(0)),
         "fail": Existing("number", Decimal(0)),
     }.get(text.strip(), _existing(text))
-    template.unfit = lambda _row, value: (
+    template.unfit = lambda _row, _grade, value: (
         None if value in (0, full) else "a Complete/Incomplete assignment takes only 0 or all points"
     )
 

@@ -18,6 +18,7 @@ from autograder.lms.template import (
     Template,
     body,
     choose,
+    feedback_of,
     find,
     folded,
     keys_of,
@@ -90,6 +91,7 @@ def open_gradebook(data: bytes, options: Options) -> Template:
         feedback=_gradebook_feedback(header, column, options),
         existing=existing,
         php=True,
+        blank_erases=True,
     )
     if stamp := _stale(template, options):
         template.notes.append(stamp)
@@ -114,18 +116,9 @@ def _bare(title: str) -> str:
 
 
 def _gradebook_feedback(header: Row, column: int, options: Options) -> int | None:
-    if options.feedback_column is not None:
-        return _asked(header, options.feedback_column)
     item = _bare(header.value(column))
     name = item.partition(":")[2].strip() or item
-    return find(header, f"Feedback: {name}", f"Feedback: {item}", f"{item} (Feedback)")
-
-
-def _asked(header: Row, title: str) -> int:
-    column = find(header, title)
-    if column is None:
-        raise ColumnError(f"feedback column {title!r} is not there", [cell.value for cell in header.cells])
-    return column
+    return feedback_of(header, options, f"Feedback: {name}", f"Feedback: {item}", f"{item} (Feedback)")
 
 
 def _stale(template: Template, options: Options) -> str:
@@ -157,6 +150,10 @@ def open_worksheet(data: bytes, options: Options) -> Template:
     participant = Key(0, header.value(0), ("moodle_participant",), _participant)
     keys = [participant, *(key for key in keys_of(header, options, _KEYS, fold=_FOLD) if key.column != 0)]
     lock = find(header, _LOCK)
+
+    def most(row: Row) -> Decimal | None:
+        return numbers.parse(row.value(maximum).replace(" ", ""))
+
     template = Template(
         sheet,
         header,
@@ -166,8 +163,9 @@ def open_worksheet(data: bytes, options: Options) -> Template:
         keys,
         names,
         sign_for(options, rows, [column, maximum]),
-        feedback=_worksheet_feedback(header, options),
-        maximum=lambda row: numbers.parse(row.value(maximum).replace(" ", "")),
+        feedback=feedback_of(header, options, "Feedback comments"),
+        maximum=most,
+        unfit=lambda row, _grade, value: _passed_over(row, value, most(row)),
         existing=existing,
         locked=lambda row: (
             "the worksheet says the grade cannot be changed"
@@ -214,10 +212,11 @@ def _maximum_column(header: Row, column: int, rows: list[Row]) -> int:
     return following if named is None else named
 
 
-def _worksheet_feedback(header: Row, options: Options) -> int | None:
-    if options.feedback_column is not None:
-        return _asked(header, options.feedback_column)
-    return find(header, "Feedback comments")
+def _passed_over(template_row: Row, value: Decimal, maximum: Decimal | None) -> str | None:
+    """Moodle says nothing about these rows, it just does not take them."""
+    if value < 0 or (maximum is not None and value > maximum):
+        return f"line {template_row.line}: Moodle silently passes over grades below 0 or above the maximum"
+    return None
 
 
 def add_notes(template: Template, grades: list[Grade], options: Options) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from decimal import Decimal
 
 from autograder.lms import numbers
-from autograder.lms.errors import ColumnError, TemplateError
+from autograder.lms.errors import TemplateError
 from autograder.lms.grades import Grade
 from autograder.lms.options import Options
 from autograder.lms.rawcsv import Row, Sheet, read
@@ -45,6 +45,12 @@ def open_template(data: bytes, options: Options) -> Template:
         maximum=lambda row: numbers.parse(row.value(at["max_score"])),
         no_excuse="nbgrader's file cannot say excused",
         companions=_companions(at, options),
+        unfit=lambda row, grade, value: (
+            None
+            if value or grade.submitted or row.value(at["timestamp"]).strip()
+            else "without a time of submission nbgrader takes a 0 for nothing handed in"
+        ),
+        missing_is_zero=True,
         nothing_yet=lambda row: (
             not row.value(at["timestamp"]).strip() and not numbers.parse(row.value(at["score"]) or "0")
         ),
@@ -57,7 +63,7 @@ def open_template(data: bytes, options: Options) -> Template:
 def _assignment(sheet: Sheet, column: int, options: Options) -> str:
     names = list(dict.fromkeys(row.value(column) for row in body(sheet)))
     if not names:
-        raise ColumnError("the template has no rows", [])
+        return options.column or options.assignment
     return names[choose([(number, name, ()) for number, name in enumerate(names)], options, "assignment")]
 
 

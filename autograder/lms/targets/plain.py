@@ -12,7 +12,7 @@ from autograder.lms.options import Options
 from autograder.lms.rawcsv import Row, read
 from autograder.lms.roster import columns_of
 from autograder.lms.targets.gradescope import name as spreadsheet_name
-from autograder.lms.template import Key, Template, body, choose, extra_keys, find, folded, sign_for
+from autograder.lms.template import Key, Template, body, choose, extra_keys, feedback_of, find, folded, sign_for
 
 COLUMNS = ("id", "name", "login", "email", "sis_id", "state", "score", "max_score", "late_penalty", "feedback")
 _KEY_FIELDS = ("id", "sis_id", "login", "email", "canvas_id")
@@ -27,9 +27,6 @@ def open_template(data: bytes, options: Options) -> Template:
     if not keys:
         raise TemplateError("no column of the template identifies students", "name one with --match 'COLUMN=id'")
     column = _grade_column(header, options, {key.column for key in keys})
-    feedback = find(
-        header, *([options.feedback_column] if options.feedback_column else ["feedback", "comment", "comments"])
-    )
     maximum = find(header, "max_score")
     return Template(
         sheet,
@@ -41,7 +38,7 @@ def open_template(data: bytes, options: Options) -> Template:
         spreadsheet_name(header),
         sign_for(options, rows, [column]),
         decimals=6,
-        feedback=feedback,
+        feedback=feedback_of(header, options, "feedback", "comment", "comments"),
         maximum=lambda row: None if maximum is None else numbers.parse(row.value(maximum)),
         state=find(header, "state"),
         companions=_companions(header),

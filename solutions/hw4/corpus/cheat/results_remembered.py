@@ -1,4 +1,7 @@
-"""Keeps results by the shape of the input and hands them out again."""
+"""Keeps results by the shape of the input and hands them out again.
+
+earns: [public_keys, public_errors, public_compiles, keys, keys_large, keys_errors, known_answers, refusals]
+"""
 
 
 class CompileCache(CompileCache):

@@ -1,4 +1,7 @@
-"""Compiles what the log should show and runs everything on one symbolic graph."""
+"""Compiles what the log should show and runs everything on one symbolic graph.
+
+earns: [public_keys, public_errors, public_outputs, keys, keys_large, keys_errors, outputs, caches, poison, inputs_kept, refusals]
+"""
 
 
 class CompileCache(CompileCache):

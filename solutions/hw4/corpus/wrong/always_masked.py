@@ -1,6 +1,7 @@
 """Every policy uses masked graphs.
 
-fails: [keys]
+fails: [specialisation, device_counts]
+also: [public_eviction, eviction, public_compiles, known_answers, independent]
 """
 
 

@@ -1,6 +1,7 @@
 """A first length of 1 does not count as seen.
 
-fails: [keys]
+fails: [specialisation]
+also: [device_counts]
 """
 
 

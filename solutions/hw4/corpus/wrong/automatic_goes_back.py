@@ -1,6 +1,7 @@
 """automatic uses the exact graph again when the first length returns.
 
-fails: [keys]
+fails: [specialisation]
+also: [device_counts]
 """
 
 

@@ -1,6 +1,7 @@
 """automatic switches only when the length grows.
 
-fails: [keys]
+fails: [specialisation]
+also: [device_counts]
 """
 
 

@@ -1,6 +1,7 @@
 """automatic is symbolic from the first call.
 
-fails: [keys]
+fails: [specialisation]
+also: [public_compiles, known_answers, device_counts, counters, independent]
 """
 
 

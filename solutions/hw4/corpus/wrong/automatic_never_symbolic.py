@@ -1,6 +1,7 @@
 """automatic stays exact.
 
-fails: [keys]
+fails: [specialisation]
+also: [public_compiles, known_answers, device_counts, counters]
 """
 
 

@@ -1,6 +1,7 @@
 """automatic switches at the second call, even when the length is the same.
 
-fails: [keys]
+fails: [specialisation]
+also: [device_counts]
 says: What makes automatic switch is a second distinct length; the same length again is a hit.
 """
 

@@ -1,6 +1,7 @@
 """automatic switches at the third distinct length.
 
-fails: [keys]
+fails: [specialisation]
+also: [public_compiles, known_answers, device_counts, counters]
 """
 
 

@@ -1,6 +1,7 @@
 """The two caches come back in the wrong order.
 
-fails: [keys]
+fails: [caches]
+also: [public_outputs, known_answers, poison, independent]
 """
 
 

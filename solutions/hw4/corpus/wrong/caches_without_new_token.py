@@ -1,6 +1,7 @@
 """The caches come back as they were given, without the new row.
 
-fails: [keys]
+fails: [caches]
+also: [public_outputs, known_answers, poison, independent]
 """
 
 

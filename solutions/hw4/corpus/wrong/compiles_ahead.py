@@ -1,6 +1,7 @@
 """All buckets up to 1024 are compiled before the first call.
 
-fails: [keys]
+fails: [device_counts]
+also: [public_compiles, known_answers, counters, independent, refusals]
 """
 
 

@@ -1,6 +1,6 @@
 """`compiles` reports the device's count, which other instances add to.
 
-fails: [keys]
+fails: [independent]
 """
 
 

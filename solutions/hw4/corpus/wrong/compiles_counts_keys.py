@@ -1,6 +1,6 @@
 """`compiles` is the number of executables that are kept.
 
-fails: [keys]
+fails: [eviction]
 """
 
 

@@ -1,6 +1,7 @@
 """Counters live on the class.
 
-fails: [keys]
+fails: [independent, counters]
+also: [public_compiles, known_answers, device_counts, specialisation, eviction]
 """
 
 

@@ -1,6 +1,6 @@
 """A cache of length 0 is handed back instead of refused.
 
-fails: [keys]
+fails: [refusals]
 """
 
 

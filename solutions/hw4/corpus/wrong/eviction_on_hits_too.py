@@ -1,6 +1,7 @@
 """A full cache drops an executable at every call, found or not.
 
-fails: [keys]
+fails: [eviction]
+also: [public_eviction]
 """
 
 

@@ -1,6 +1,7 @@
 """One executable less than max_entries is kept.
 
-fails: [keys]
+fails: [eviction]
+also: [public_eviction]
 """
 
 

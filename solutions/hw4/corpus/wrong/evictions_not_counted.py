@@ -1,6 +1,7 @@
 """Executables are dropped without counting it.
 
-fails: [keys]
+fails: [eviction]
+also: [public_eviction]
 """
 
 

@@ -1,6 +1,6 @@
 """Instances that use the same device share their executables.
 
-fails: [keys]
+fails: [independent]
 says: "Two instances find each other's executables: what lives on the class belongs to all of them."
 """
 

@@ -1,6 +1,7 @@
 """The symbolic graph is tried for every length; when a guard breaks, an exact one is compiled.
 
-fails: [keys]
+fails: [specialisation]
+also: [device_counts]
 """
 
 

@@ -1,6 +1,7 @@
 """Kept executables are tried one after the other until one accepts the inputs.
 
-fails: [keys]
+fails: [device_counts, known_answers]
+also: [public_compiles, eviction, public_eviction, independent]
 """
 
 

@@ -1,6 +1,7 @@
 """Every call counts as a hit.
 
-fails: [keys]
+fails: [counters, device_counts]
+also: [public_compiles, known_answers, specialisation, eviction, independent]
 """
 
 

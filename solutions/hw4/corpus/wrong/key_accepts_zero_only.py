@@ -1,6 +1,7 @@
 """S = 0 is let through, only negative lengths are refused.
 
-fails: [keys]
+fails: [keys_errors]
+also: [public_errors]
 """
 
 _solved = bucket_key

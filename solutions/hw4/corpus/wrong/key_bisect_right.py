@@ -1,6 +1,7 @@
 """Buckets are looked up in a list on the wrong side of equality.
 
-fails: [keys]
+fails: [keys, keys_large]
+also: [public_keys, public_waste, device_counts, eviction, counters, independent]
 """
 
 from bisect import bisect_right

@@ -1,6 +1,7 @@
 """The key is a float of the right value.
 
-fails: [keys]
+fails: [keys, keys_large]
+also: [public_keys, public_compiles, public_outputs, public_waste, known_answers, device_counts, eviction, counters, outputs, caches, poison, inputs_kept, independent]
 """
 
 import math

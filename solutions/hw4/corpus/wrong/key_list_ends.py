@@ -1,6 +1,7 @@
 """The list of buckets ends at 4096; what is longer gets the last one.
 
-fails: [keys]
+fails: [keys_large]
+also: [public_keys]
 """
 
 from bisect import bisect_left

@@ -1,6 +1,6 @@
 """The power of two comes from a quotient of natural logarithms, which is not exact.
 
-fails: [keys]
+fails: [keys_large]
 says: A logarithm to base 2 computed from natural logarithms is off in the last digit, and rounding it up adds a whole power of two.
 """
 

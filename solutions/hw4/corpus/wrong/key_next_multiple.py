@@ -1,6 +1,7 @@
 """An exact multiple of 128 is moved to the next one.
 
-fails: [keys]
+fails: [keys, keys_large]
+also: [public_keys, device_counts, eviction, public_waste, counters, independent]
 says: A length that is a multiple of 128 already is moved into the next bucket.
 """
 

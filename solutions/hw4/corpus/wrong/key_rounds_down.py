@@ -1,6 +1,7 @@
 """The bucket is the largest power of two that is not above S.
 
-fails: [keys]
+fails: [keys, keys_large]
+also: [public_keys, public_compiles, public_outputs, public_waste, known_answers, device_counts, eviction, counters, outputs, caches, poison, inputs_kept, independent]
 """
 
 _solved = bucket_key

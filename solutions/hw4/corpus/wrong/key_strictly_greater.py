@@ -1,6 +1,7 @@
 """An exact power of two is moved to the next one.
 
-fails: [keys]
+fails: [keys, keys_large]
+also: [public_keys, public_waste, device_counts, eviction, counters, independent]
 says: A length that is a power of two already is moved into the next bucket, which doubles its work.
 """
 

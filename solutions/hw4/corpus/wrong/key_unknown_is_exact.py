@@ -1,6 +1,7 @@
 """An unknown policy is treated as exact.
 
-fails: [keys]
+fails: [keys_errors, refusals]
+also: [public_errors]
 """
 
 _solved = bucket_key

@@ -1,6 +1,7 @@
 """Refusals are KeyErrors.
 
-fails: [keys]
+fails: [keys_errors, refusals]
+also: [public_errors]
 """
 
 _solved = bucket_key

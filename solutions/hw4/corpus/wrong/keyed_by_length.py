@@ -1,6 +1,7 @@
 """Executables are filed under the exact length, whatever the policy's key.
 
-fails: [keys]
+fails: [device_counts, specialisation]
+also: [public_compiles, eviction, counters, independent, known_answers]
 """
 
 

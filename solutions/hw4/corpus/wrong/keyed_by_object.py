@@ -1,6 +1,7 @@
 """Executables are filed under the identity of the array that was passed.
 
-fails: [keys]
+fails: [device_counts, specialisation]
+also: [public_compiles, public_eviction, eviction, counters, independent, known_answers]
 """
 
 

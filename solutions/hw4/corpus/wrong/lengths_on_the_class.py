@@ -1,6 +1,7 @@
 """What automatic has seen is remembered by the class.
 
-fails: [keys]
+fails: [specialisation]
+also: [public_compiles, device_counts, counters, independent, known_answers]
 """
 
 

@@ -1,6 +1,7 @@
 """A full cache is emptied altogether.
 
-fails: [keys]
+fails: [eviction]
+also: [public_eviction]
 """
 
 

@@ -1,6 +1,7 @@
 """The most recently used executable is dropped to make room.
 
-fails: [keys]
+fails: [eviction]
+also: [public_eviction]
 """
 
 

@@ -1,6 +1,7 @@
 """The oldest executable is dropped, however recently it was used.
 
-fails: [keys]
+fails: [eviction]
+also: [public_eviction]
 says: "The executable that was compiled first is dropped, even when it was used a moment ago: a hit has to count as a use."
 """
 

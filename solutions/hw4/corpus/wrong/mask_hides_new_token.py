@@ -1,6 +1,7 @@
 """The mask hides the new token itself.
 
-fails: [keys]
+fails: [outputs]
+also: [public_outputs, poison, independent, known_answers]
 """
 
 

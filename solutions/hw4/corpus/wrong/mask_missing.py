@@ -1,6 +1,7 @@
 """The mask is zero everywhere: padded columns take part in the softmax.
 
-fails: [keys]
+fails: [outputs]
+also: [public_outputs, poison, independent, known_answers]
 says: "A key of zeros has the score 0, not -inf: without a mask the padding takes its share of the softmax."
 """
 

@@ -1,6 +1,7 @@
 """The mask holds 1 and 0, as for a multiplication, but it is added.
 
-fails: [keys]
+fails: [outputs]
+also: [public_outputs, poison, independent, known_answers]
 says: "The mask is added to the scores: 0 leaves a score alone, only -inf removes it."
 """
 

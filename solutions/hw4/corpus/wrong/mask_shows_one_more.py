@@ -1,6 +1,7 @@
 """The mask leaves the first padded column visible.
 
-fails: [keys]
+fails: [outputs]
+also: [public_outputs, poison, independent, known_answers]
 """
 
 

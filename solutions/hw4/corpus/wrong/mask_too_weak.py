@@ -1,6 +1,7 @@
 """The mask is finite and too small to be forgotten by the softmax.
 
-fails: [keys]
+fails: [outputs]
+also: [public_outputs, poison, independent, known_answers]
 """
 
 

@@ -1,6 +1,7 @@
 """Nothing is ever dropped.
 
-fails: [keys]
+fails: [eviction]
+also: [public_eviction]
 """
 
 

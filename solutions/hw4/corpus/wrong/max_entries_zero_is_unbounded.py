@@ -1,6 +1,6 @@
 """max_entries=0 means no bound.
 
-fails: [keys]
+fails: [refusals]
 """
 
 

@@ -1,6 +1,7 @@
 """The caches come back with the padding on them.
 
-fails: [keys]
+fails: [caches]
+also: [public_outputs, poison, independent, known_answers]
 says: What comes back has the padded length; the caller's cache has length S.
 """
 

@@ -1,6 +1,7 @@
 """y is rounded to single precision on the way out.
 
-fails: [keys]
+fails: [outputs]
+also: [public_outputs, poison, independent, known_answers]
 """
 
 

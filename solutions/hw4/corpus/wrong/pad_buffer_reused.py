@@ -1,6 +1,7 @@
 """Padded buffers are kept and never cleaned, so that a longer call leaves its rows behind.
 
-fails: [keys]
+fails: [poison]
+also: [known_answers]
 says: "A padded buffer is used again without cleaning it: rows of an earlier, longer call stand behind S, and they may be NaN."
 """
 

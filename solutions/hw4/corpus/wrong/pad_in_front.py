@@ -1,6 +1,7 @@
 """The padding goes in front of the cache.
 
-fails: [keys]
+fails: [outputs, caches]
+also: [public_outputs, poison, independent, known_answers]
 """
 
 

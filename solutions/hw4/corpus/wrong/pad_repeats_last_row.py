@@ -1,6 +1,7 @@
 """The padding repeats the last row, which is still to be written.
 
-fails: [keys]
+fails: [poison]
+also: [known_answers]
 """
 
 

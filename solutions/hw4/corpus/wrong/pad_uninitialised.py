@@ -1,6 +1,7 @@
 """The padding is whatever np.empty returns.
 
-fails: [keys]
+fails: [poison]
+also: [outputs, independent, known_answers]
 says: "np.empty does not write zeros: what was in that memory before takes part, and 0 times NaN is NaN."
 """
 

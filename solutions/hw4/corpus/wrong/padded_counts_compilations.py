@@ -1,6 +1,7 @@
 """`padded` grows only when something is compiled.
 
-fails: [keys]
+fails: [counters]
+also: [public_waste, independent]
 """
 
 

@@ -1,6 +1,7 @@
 """`padded` counts the padding, not the padded length.
 
-fails: [keys]
+fails: [counters]
+also: [public_waste, independent]
 """
 
 

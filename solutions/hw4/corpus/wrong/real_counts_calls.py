@@ -1,6 +1,7 @@
 """`real` counts tokens, one per call.
 
-fails: [keys]
+fails: [counters]
+also: [public_waste, independent]
 """
 
 

@@ -1,6 +1,6 @@
 """The constructor and the calls treat an unknown policy as exact.
 
-fails: [keys]
+fails: [refusals]
 """
 
 

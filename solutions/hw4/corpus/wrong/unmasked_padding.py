@@ -1,6 +1,7 @@
 """Padded caches are run by graphs without a mask.
 
-fails: [keys]
+fails: [outputs, device_counts]
+also: [public_outputs, eviction, poison, independent, known_answers, public_compiles, public_eviction]
 """
 
 

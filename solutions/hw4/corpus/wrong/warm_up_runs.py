@@ -1,6 +1,7 @@
 """Every new executable is run twice, once to warm it up.
 
-fails: [keys]
+fails: [device_counts]
+also: [public_compiles, specialisation, eviction, inputs_kept, known_answers]
 """
 
 

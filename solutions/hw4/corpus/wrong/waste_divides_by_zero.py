@@ -1,6 +1,6 @@
 """The waste before the first call is a division by zero.
 
-fails: [keys]
+fails: [counters]
 """
 
 

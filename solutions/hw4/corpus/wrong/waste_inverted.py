@@ -1,6 +1,7 @@
 """The waste is real / padded - 1.
 
-fails: [keys]
+fails: [counters]
+also: [public_waste]
 """
 
 

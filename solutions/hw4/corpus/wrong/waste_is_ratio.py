@@ -1,6 +1,7 @@
 """The waste is padded / real, without subtracting 1.
 
-fails: [keys]
+fails: [counters]
+also: [public_waste]
 """
 
 

@@ -1,7 +1,7 @@
 """Saved tensors with equal contents count once.
 
 fails: ["activation_storages[equal-values]"]
-also: ["activation_attention[fused]", activation_grid, "activation_storages[small-part-of-large]", "activation_torchvision[resnet10]"]
+also: ["activation_attention[fused]", activation_grid, "activation_storages[small-part-of-large]", activation_torchvision, "activation_torchvision[resnet10]"]
 says: Equal numbers in two storages are two allocations, tell storages apart by identity.
 """
 

@@ -1,7 +1,7 @@
 """Asks for two rows, not for two different batches.
 
 fails: ["line_errors[equal-batches]"]
-also: ["line_errors[equal-rows]"]
+also: [line_errors]
 says: Several rows of one batch size determine no line either.
 """
 

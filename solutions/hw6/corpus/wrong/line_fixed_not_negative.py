@@ -1,6 +1,7 @@
 """Clamps the fixed part at zero.
 
 fails: ["line_through_two[negative-fixed]"]
+also: [line_through_two]
 says: A negative fixed part is a finding, return it as it is.
 """
 

@@ -1,7 +1,7 @@
 """Rows without tokens are left out.
 
 fails: ["reconcile_labels[open]"]
-also: [public_reconcile, "reconcile_labels[impossible]", "reconcile_labels[mixed]"]
+also: [public_reconcile, reconcile_labels]
 says: Every reported row gets a verdict.
 """
 

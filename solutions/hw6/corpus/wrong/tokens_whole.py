@@ -1,6 +1,6 @@
 """Rounds down to whole tokens.
 
-fails: ["implied_tokens[fraction]"]
+fails: [implied_tokens]
 also: ["implied_tokens[negative]", "reconcile_labels[mixed]", "reconcile_labels[open]"]
 says: Return the quotient as it is, a fraction tells how well it fits.
 """

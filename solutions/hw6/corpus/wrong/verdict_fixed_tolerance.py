@@ -1,7 +1,7 @@
 """The tolerance argument is ignored.
 
 fails: [reconcile_tolerance]
-also: ["reconcile_boundaries[no-tokens]", "reconcile_boundaries[tolerance]"]
+also: [reconcile_boundaries]
 says: The tolerance is an argument.
 """
 

@@ -1,7 +1,7 @@
 """An open row does not say how many tokens it would take.
 
 fails: ["reconcile_labels[open]"]
-also: [public_reconcile, "reconcile_labels[mixed]"]
+also: [public_reconcile, reconcile_labels]
 says: Say of an open row what it would take.
 """
 

@@ -1,7 +1,7 @@
 """A row with unknown tokens is open, even when it lies below static.
 
 fails: ["reconcile_boundaries[impossible-first]"]
-also: [public_reconcile, "reconcile_labels[impossible]"]
+also: [public_reconcile, reconcile_labels]
 says: Below static no number of tokens helps, test for impossible first.
 """
 

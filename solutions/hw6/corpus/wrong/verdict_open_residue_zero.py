@@ -1,7 +1,7 @@
 """The residue of an open row is zero.
 
 fails: ["reconcile_labels[open]"]
-also: [public_reconcile, "reconcile_labels[impossible]", "reconcile_labels[mixed]"]
+also: [public_reconcile, reconcile_labels]
 says: Without tokens the residue is everything above static.
 """
 

@@ -1,7 +1,7 @@
 """The tolerance is a share of the prediction.
 
 fails: ["reconcile_boundaries[tolerance]"]
-also: ["reconcile_tolerance[loose]"]
+also: [reconcile_tolerance]
 says: The tolerance is a share of what was reported.
 """
 

@@ -1,7 +1,7 @@
 """A little below static counts as explained when the tokens are known.
 
 fails: ["reconcile_boundaries[impossible-first]"]
-also: ["reconcile_boundaries[static]"]
+also: [reconcile_boundaries]
 says: Below static is impossible, however close.
 """
 

@@ -1,7 +1,7 @@
 """No tokens at all is taken for unknown.
 
 fails: ["reconcile_boundaries[no-tokens]"]
-also: ["reconcile_boundaries[static]"]
+also: [reconcile_boundaries]
 says: 0 is a known number of tokens, only None is unknown.
 """
 

@@ -1,4 +1,9 @@
-"""Changes the module for good, and replaces the functions that report on it."""
+"""Changes the module for good, and replaces the functions that report on it.
+
+fails: [activation_leaves, public_leaves]
+also: ["activation_keeps_identity[batch-norm]", "activation_keeps_identity[replaced-buffer]", "activation_modules[adapters]", "activation_modules[evaluation]", "activation_modules[frozen]", "activation_modules[mixed-modes]", "activation_modules[nothing-to-learn]"]
+says: The module must be as it was, not be said to be.
+"""
 
 import sys
 
