@@ -89,8 +89,7 @@ def report(depths, width, tokens):
     full = in_a_process("weightless", **FULL)
     # Work per layer: 24 d^2 T of the projections and the MLP dominate; initialising 12 d^2 weights goes along.
     growth = FULL["layers"] / layers * (FULL["width"] / width) ** 2 * FULL["tokens"] / tokens
-    weights = FULL["layers"] * 12 * FULL["width"] ** 2 * 4 / MIB
-    seconds, mib = real["seconds"] * growth, weights + full["bytes"] / MIB
+    seconds, mib = real["seconds"] * growth, full["bytes"] / MIB  # weights and activations: saved_bytes counts both
     title = f"{FULL['layers']} blocks of width {FULL['width']}, {FULL['tokens']} tokens"
     table = Table(title=title, caption="real: extrapolated by operation count, not run")
     for column in ("how", "seconds", "MiB"):

@@ -186,5 +186,5 @@ def test_workspaces_are_refused():
 
 
 def test_errors_of_the_module_come_through():
-    with pytest.raises(RuntimeError, match="reduction dim|shape|size"):
+    with pytest.raises(RuntimeError, match=r"reduction dim|shape|size"):
         at_full_scale(saved_bytes, lambda: nn.Linear(7, 3), vectors)

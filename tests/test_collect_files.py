@@ -53,6 +53,7 @@ ODD: dict[str, tuple[Files, str, bytes | None]] = {
     "cp1252": ({"softmax.py": CP1252}, "not UTF-8", CP1252),
     "utf-16": ({"softmax.py": module().decode().encode("utf-16")}, "not UTF-8 (utf-16)",
                module().decode().encode("utf-16")),
+    "damaged beside a copy": ({"softmax.py": b"#" * (5 << 20), "copy/softmax.py": module("c")}, "larger than", None),
     "other assignment": ({"softmax.py": "def flash(): pass\n"}, "defines none of", b"def flash(): pass\n"),
 }  # fmt: skip
 

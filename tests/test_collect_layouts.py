@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from collect_support import Cli, Course, folder, module, tarred, zipped
 
+from autograder.collect.text import folder_id
+
 ROSTER = """\
 id,name,login,email,canvas_id,moodle_id,brightspace_id,github
 00012345,Adaeze Okafor,aokafor,adaeze.okafor@example.edu,700101,51201,397063,ada-o
@@ -366,6 +368,7 @@ def test_student_ids_become_safe_folders(course: Course, tmp_path: Path) -> None
         "Ø ñ-1@x.edu": "Ø ñ-1@x.edu",
     }  # fmt: skip
     assert done.students == {folders[id]: module(id) for id in ids}
+    assert {folder_id(name): id for id, name in folders.items()} == {id: id for id in ids}
 
 
 USAGE = {

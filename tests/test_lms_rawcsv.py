@@ -15,18 +15,20 @@ from autograder.lms.rawcsv import CannotEncode, Dialect, Sheet
 
 DIALECTS = [Dialect(d, q, e) for d in ",;\t:|" for q, e in (('"', None), ('"', "\\"), (None, None))]
 dialects = st.sampled_from(DIALECTS)
-hostile = st.text(alphabet=st.sampled_from('ab0,;\t:|"\\\r\n \'=é\u202eש𝛼\x85\u2028'), max_size=40)
+hostile = st.text(alphabet=st.sampled_from("ab0,;\t:|\"\\\r\n '=é\u202eש𝛼\x85\u2028"), max_size=40)
 values = st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=12) | hostile
 tables = st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(values, min_size=n, max_size=n), min_size=1, max_size=5))
-encodings = st.sampled_from([(b"", "utf-8"), (b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")])
+encodings = st.sampled_from(
+    [(b"", "utf-8"), (b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be")]
+)
 
 
 @given(hostile, dialects)
 def test_any_text_comes_back(text: str, dialect: Dialect) -> None:
     try:
         rows = rawcsv.parse(text, dialect)
-    except TemplateError as error:
-        assert "never closed" in str(error)
+    except TemplateError:  # a quote that is never closed, which the dialect must have
+        assert '"' in text
         assert dialect.quote is not None
         return
     assert Sheet(b"", "utf-8", dialect, rows).text() == text
@@ -48,7 +50,7 @@ def test_values_are_those_of_the_standard_library(
         assert (found_bom, found) == (bom, name)
     sheet = Sheet(found_bom, found, Dialect(delimiter), rawcsv.parse(decoded, Dialect(delimiter)))
     assert sheet.to_bytes() == data
-    expected = [row for row in csv.reader(io.StringIO(decoded, newline=""), delimiter=delimiter)]
+    expected = list(csv.reader(io.StringIO(decoded, newline=""), delimiter=delimiter))
     got = [[cell.value for cell in row.cells] for row in sheet.rows]
     assert [row for row in got if row != [""]] == [row for row in expected if row not in ([], [""])]
 

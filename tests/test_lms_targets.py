@@ -36,7 +36,9 @@ def statuses(outcome: Outcome) -> dict[str, int]:
 
 
 # --------------------------------------------------------------------------------------------------------------- canvas
-@pytest.mark.parametrize("column", ["551", "Lab 1: tiles, part (b)", "Lab 1: tiles, part (b) (551)", "lab 1: tiles,  part (B)"])
+@pytest.mark.parametrize(
+    "column", ["551", "Lab 1: tiles, part (b)", "Lab 1: tiles, part (b) (551)", "lab 1: tiles,  part (B)"]
+)
 def test_canvas_finds_the_assignment_by_id_or_title(column: str) -> None:
     assert export("canvas", canvas().encode(), [], Options(column=column)).reconciliation.column.endswith("(551)")
 
@@ -46,7 +48,7 @@ def test_canvas_lists_the_candidates_when_none_or_several_fit() -> None:
         with pytest.raises(ColumnError) as caught:
             export("canvas", canvas().encode(), [], Options(column=column))
         assert caught.value.candidates == ["Lab 1: tiles, part (b) (551)", "Lab 2 (552)"]
-    twice = canvas().replace("Lab 2 (552)", "Lab 1: tiles, part (b) (552)").encode()
+    twice = canvas().replace("Lab 2 (552)", '"Lab 1: tiles, part (b) (552)"').encode()
     with pytest.raises(ColumnError, match="stands for 2 columns"):
         export("canvas", twice, [], Options(column="Lab 1: tiles, part (b)"))
     same = canvas().replace("Lab 2 (552)", '"Lab 1: tiles, part (b) (551)"').encode()
@@ -84,14 +86,18 @@ def test_canvas_keeps_an_excuse_and_an_unassigned_student() -> None:
     outcome = export("canvas", canvas().encode(), [graded(INIGO, "5"), graded(SHIRA, "5")], ITEM)
     assert outcome.data is None
     assert statuses(outcome) == {"would_erase": 1, "skipped": 1, "not_in_grades": 3}
-    allowed = export("canvas", canvas().encode(), [graded(INIGO, "5"), graded(SHIRA, "5")], Options(column="551", allow_erase=True))
+    allowed = export(
+        "canvas", canvas().encode(), [graded(INIGO, "5"), graded(SHIRA, "5")], Options(column="551", allow_erase=True)
+    )
     assert b"0451,B,N/A," in (allowed.data or b"")
     assert b"ipena,A,5,0.00" in (allowed.data or b"")
 
 
 def test_canvas_never_touches_the_test_student() -> None:
     test = Identity("910999", name="Student, Test", canvas_id="910999")
-    outcome = export("canvas", canvas().encode(), [graded(test, "5"), graded(LOU, "5")], Options(column="551", match_names=True))
+    outcome = export(
+        "canvas", canvas().encode(), [graded(test, "5"), graded(LOU, "5")], Options(column="551", match_names=True)
+    )
     assert statuses(outcome)["not_in_template"] == 1
     assert b"ffff,A,,," in (outcome.data or b"")
 
@@ -112,7 +118,7 @@ def test_canvas_range_and_another_maximum() -> None:
 
 def test_canvas_first_and_last_name_columns_and_guarded_names() -> None:
     pair = canvas().replace("Student,ID", "LastName,FirstName,ID").replace('"Quartey, Ama"', "Quartey,Ama")
-    rows = [line for line in pair.splitlines(keepends=True)]
+    rows = pair.splitlines(keepends=True)
     two = [rows[0], "," + rows[1], rows[2].replace("Possible,", "Possible,,"), rows[3]]
     assert b"9,42.00" in (export("canvas", "".join(two).encode(), [graded(AMA, "9")], ITEM).data or b"")
     eve = graded(Identity("someone", name="=2+3, Eve"), "5")
@@ -123,13 +129,15 @@ def test_canvas_first_and_last_name_columns_and_guarded_names() -> None:
 # --------------------------------------------------------------------------------------------------------------- moodle
 def test_moodle_grade_and_feedback_go_together() -> None:
     outcome = export("moodle", moodle().encode(), [graded(LOU, "7.5", feedback="Tiles ok,\nmasks not")], LAB)
-    seen = {one.key: one for one in read_moodle.read(outcome.data or b"", "Assignment: Lab 1 (Real)",
-                                                     feedback="Assignment: Lab 1 (Feedback)", now=1800000500)}  # fmt: skip
+    title, said = "Assignment: Lab 1 (Real)", "Assignment: Lab 1 (Feedback)"
+    seen = {one.key: one for one in read_moodle.read(outcome.data or b"", title, feedback=said, now=1800000500)}
     assert (seen["00452"].score, seen["00452"].feedback) == (Decimal("7.5"), "Tiles ok,\nmasks not")
     assert seen["00451"].score == Decimal("9.50")
 
 
-@pytest.mark.parametrize("text", ["ends in \\", 'a \\" quote', "\\\\", "C:\\", '"', "=1+1", "'", "a\r\nb", "\x00\x1b[31m", "ש\u202e"])
+@pytest.mark.parametrize(
+    "text", ["ends in \\", 'a \\" quote', "\\\\", "C:\\", '"', "=1+1", "'", "a\r\nb", "\x00\x1b[31m", "ש\u202e"]
+)
 def test_moodle_feedback_survives_php(text: str) -> None:
     for target, data, options in (("moodle", moodle(), LAB), ("moodle-worksheet", worksheet(), Options())):
         outcome = export(target, data.encode(), [graded(LOU, "7.5", feedback=text)], options)  # type: ignore[arg-type]
@@ -155,7 +163,10 @@ def test_an_empty_feedback_would_erase_and_none_leaves_the_text() -> None:
 
 
 def test_moodle_template_that_moodle_would_reject() -> None:
-    for broken, says in ((moodle().replace("Fine.", '"ends in \\"'), "backslash"), (moodle().replace(",Fine.", ""), "cells")):
+    for broken, says in (
+        (moodle().replace("Fine.", '"ends in \\"'), "backslash"),
+        (moodle().replace(",Fine.", ""), "cells"),
+    ):
         with pytest.raises(TemplateError, match=says):
             export("moodle", broken.encode(), [], LAB)
     for stamp in ("2100000000", "Monday", "1700000000"):
@@ -172,7 +183,7 @@ def test_moodle_percentages_and_feedback_are_no_grade_columns() -> None:
 def test_moodle_without_a_template_is_made_from_the_roster() -> None:
     grades = [graded(LOU, "7.5", feedback="=1+1"), Grade(AMA, "missing"), Grade(INIGO, "excused")]
     outcome = export("moodle", None, grades, Options(assignment="hw1"))
-    assert outcome.data == b"ID number,Email address,hw1,Feedback: hw1\n00452,lou.darcy@uni.example,7.5,=1+1\n"
+    assert outcome.data == b"ID number,Email address,hw1,Feedback: hw1\n00452,lou.darcy@u.example,7.5,=1+1\n"
     assert statuses(outcome) == {"written": 1, "kept": 2}
 
 
@@ -189,7 +200,11 @@ def test_worksheet_rows_that_moodle_would_pass_over_are_not_written() -> None:
 
 
 def test_worksheet_people_are_found_by_number_address_participant_or_unique_name() -> None:
-    for who in (Identity("x", sis_id="00452"), Identity("x", email="LOU.darcy@uni.example"), Identity("x", moodle_participant="70002")):
+    for who in (
+        Identity("x", sis_id="00452"),
+        Identity("x", email="LOU.darcy@u.example"),
+        Identity("x", moodle_participant="70002"),
+    ):
         assert statuses(export("moodle-worksheet", worksheet().encode(), [graded(who, "5")]))["written"] == 1
     bare = "\n".join(",".join(line.split(",")[:2] + line.split(",")[4:]) for line in worksheet().splitlines())
     outcome = export("moodle-worksheet", bare.encode(), [graded(Identity("q", name="quartey,  AMA"), "5")])
@@ -212,7 +227,7 @@ def test_worksheet_dates_of_a_spreadsheet_are_announced() -> None:
     assert any("re-saved" in note for note in export("moodle-worksheet", resaved, []).reconciliation.notes)
 
 
-# ----------------------------------------------------------------------------------------------- blackboard, brightspace
+# ---------------------------------------------------------------------------------------------- blackboard, brightspace
 def test_blackboard_reads_headers_from_the_right_and_skips_calculated_columns() -> None:
     for column in ("77002", "Lab 2 [EXTRA CREDIT]", "Lab 2 [EXTRA CREDIT] [Total Pts: 50 Score] |77002"):
         outcome = export("blackboard", blackboard().encode(), [graded(INIGO, "50", "50")], Options(column=column))
@@ -231,7 +246,7 @@ def test_blackboard_single_column_download_has_feedback() -> None:
     data = table([["Username", "Lab 1 [Total Pts: 10 Score] |77001", "Feedback to Learner", "Feedback Format"],
                   ["ldarcy", "", "", "HTML"]], "\t")  # fmt: skip
     outcome = export("blackboard", data.encode(), [graded(LOU, "5", feedback="=sum\tok")])
-    assert outcome.data == b'Username\tLab 1 [Total Pts: 10 Score] |77001\tFeedback to Learner\tFeedback Format\nldarcy\t5\t"=sum\tok"\tHTML\n'
+    assert (outcome.data or b"").splitlines()[1] == b'ldarcy\t5\t"=sum\tok"\tHTML'
 
 
 def test_blackboard_words_in_a_cell_would_be_erased() -> None:
@@ -249,28 +264,44 @@ def test_brightspace_keeps_its_signs_and_adds_no_cap() -> None:
     symbols = brightspace().replace("Points Grade", "Grade Symbol").encode()
     with pytest.raises(ColumnError, match="Points Grade"):
         export("brightspace", symbols, [])
-    new = export("brightspace", None, [graded(LOU, "5"), Grade(AMA, "missing")], Options(assignment="hw1", changed_only=True))
+    new = export(
+        "brightspace", None, [graded(LOU, "5"), Grade(AMA, "missing")], Options(assignment="hw1", changed_only=True)
+    )
     assert new.data == b"OrgDefinedId,Username,hw1 Points Grade,End-of-Line Indicator\n#00452,#ldarcy,5,#\n"
 
 
-# ---------------------------------------------------------------------------------------------- gradescope, nbgrader, csv
+# -------------------------------------------------------------------------------------------- gradescope, nbgrader, csv
 def test_gradescope_tables_of_a_course_and_of_an_assignment() -> None:
     with pytest.raises(ColumnError) as caught:
         export("gradescope", gradescope().encode(), [])
     assert caught.value.candidates == ["Lab 1", "Lab 2"]
-    one = table([["Name", "SID", "Email", "Total Score", "Max Points", "Status"], ["Lou D'Arcy", "00452", "", "", "10.0", "Missing"]])
-    assert export("gradescope", one.encode(), [graded(LOU, "5")]).data == one.replace(",,10.0", ",5,10.0").encode() or True
+    one = table(
+        [
+            ["Name", "SID", "Email", "Total Score", "Max Points", "Status"],
+            ["Lou D'Arcy", "00452", "", "", "10.0", "Missing"],
+        ]
+    )
     outcome = export("gradescope", one.encode(), [graded(LOU, "5")])
     assert b"00452,,5,10.0,Missing" in (outcome.data or b"")
-    new = export("gradescope", None, [graded(LOU, "5"), Grade(AMA, "missing"), Grade(INIGO, "excused")], Options(assignment="hw1"))
+    new = export(
+        "gradescope",
+        None,
+        [graded(LOU, "5"), Grade(AMA, "missing"), Grade(INIGO, "excused")],
+        Options(assignment="hw1"),
+    )
     assert (new.data or b"").decode().splitlines()[1:] == [
-        '"Lou ""Lulu""",D\'Arcy,00452,lou.darcy@uni.example,5,10,Graded',
-        "Ama,Quartey,00451,ama.quartey@uni.example,,10,Missing",
+        '"Lou ""Lulu""",D\'Arcy,00452,lou.darcy@u.example,5,10,Graded',
+        "Ama,Quartey,00451,ama.quartey@u.example,,10,Missing",
     ]
 
 
 def test_nbgrader_rows_of_other_assignments_and_quotes_stay() -> None:
-    outcome = export("nbgrader", nbgrader().encode(), [graded(AMA, "20", "50", submitted="2026-10-01 08:00:00")], Options(column="lab2"))
+    outcome = export(
+        "nbgrader",
+        nbgrader().encode(),
+        [graded(AMA, "20", "50", submitted="2026-10-01 08:00:00")],
+        Options(column="lab2"),
+    )
     assert (outcome.data or b"").decode().splitlines()[-1].startswith("lab2,,2026-10-01 08:00:00,00451,Quartey,Ama,")
     assert (outcome.data or b"").decode().splitlines()[:-1] == nbgrader().splitlines()[:-1]
     with pytest.raises(ColumnError):
@@ -289,7 +320,11 @@ def test_a_penalised_zero_is_still_a_score_with_its_raw_points() -> None:
 
 
 def test_plain_csv_is_rfc_4180_and_can_be_its_own_template() -> None:
-    grades = [graded(LOU, "7.5", feedback='say "hi",\nthen go'), Grade(AMA, "missing"), graded(INIGO, "1", late_penalty=Decimal("0.5"))]
+    grades = [
+        graded(LOU, "7.5", feedback='say "hi",\nthen go'),
+        Grade(AMA, "missing"),
+        graded(INIGO, "1", late_penalty=Decimal("0.5")),
+    ]
     outcome = export("csv", None, grades, Options(assignment="hw1"))
     data = outcome.data or b""
     assert data.startswith(b"id,name,login,email,sis_id,state,score,max_score,late_penalty,feedback\r\n")
@@ -303,7 +338,7 @@ def test_plain_csv_is_rfc_4180_and_can_be_its_own_template() -> None:
 
 
 def test_formulas_are_escaped_only_off_the_path_to_an_lms() -> None:
-    evil = Identity("00452", name="=HYPERLINK(1)", login="ldarcy", email="lou.darcy@uni.example", sis_id="00452")
+    evil = Identity("00452", name="=HYPERLINK(1)", login="ldarcy", email="lou.darcy@u.example", sis_id="00452")
     for text, escaped in (("=1+1", "'=1+1"), (" @x", "' @x"), ("-", "-"), ("+1", "'+1"), ("fine", "fine")):
         out = (export("csv", None, [graded(evil, "5", feedback=text)], Options(assignment="h")).data or b"").decode()
         assert f",{escaped}\r\n" in out or f',"{escaped}"\r\n' in out
@@ -312,32 +347,53 @@ def test_formulas_are_escaped_only_off_the_path_to_an_lms() -> None:
         assert f",5,{text}," in (back.data or b"").decode() or f',5,"{text}",' in (back.data or b"").decode()
 
 
-# -------------------------------------------------------------------------------------------------------------- matching
+# ------------------------------------------------------------------------------------------------------------- matching
 def test_two_students_under_one_key_stop_the_export() -> None:
-    for grades in ([graded(LOU, "5"), graded(LOU, "6")], [graded(LOU, "5"), graded(Identity("z", login="ldarcy"), "6")]):
+    for grades in (
+        [graded(LOU, "5"), graded(LOU, "6")],
+        [graded(LOU, "5"), graded(Identity("z", login="ldarcy"), "6")],
+    ):
         outcome = export("canvas", canvas().encode(), grades, ITEM)
         assert (outcome.data, statuses(outcome)["ambiguous"]) == (None, 2)
     split = Identity("q", canvas_id="910001", login="ldarcy")
-    outcome = export("canvas", canvas().encode(), [graded(split, "5"), graded(INIGO, "5")], Options(column="551", allow_ambiguous=True))
+    outcome = export(
+        "canvas",
+        canvas().encode(),
+        [graded(split, "5"), graded(INIGO, "5")],
+        Options(column="551", allow_ambiguous=True),
+    )
     assert statuses(outcome)["ambiguous"] == 1
     assert outcome.data is None  # still: the excuse of another student would be erased
-    twice = canvas() + "\"D'Arcy, Lou\",910002,00452,ldarcy,B,,,,,\n"
+    twice = canvas() + '"D\'Arcy, Lou",910002,00452,ldarcy,B,,,,,\n'
     outcome = export("canvas", twice.encode(), [graded(LOU, "5"), graded(AMA, "9")], ITEM)
     assert "line 5, line 10" in outcome.reconciliation.of("ambiguous")[0].reason
-    skipped = export("canvas", twice.encode(), [graded(LOU, "5"), graded(AMA, "9")], Options(column="551", allow_ambiguous=True))
+    skipped = export(
+        "canvas", twice.encode(), [graded(LOU, "5"), graded(AMA, "9")], Options(column="551", allow_ambiguous=True)
+    )
     assert skipped.data == twice.replace("9.50,42.00", "9,42.00").encode()
 
 
 def test_names_are_compared_in_every_script_and_last() -> None:
-    data = canvas().replace("12345678901234567890", "").replace("910004", "").replace(",0451,", ",,").replace("N/A", "").encode()
-    strangers = [graded(Identity("q1", name="שירה לוי"), "5"), graded(Identity("q2", given="I\u0301n\u0303igo", family="PEÑA  RUIZ"), "6")]
+    data = (
+        canvas()
+        .replace("12345678901234567890", "")
+        .replace("910004", "")
+        .replace(",0451,", ",,")
+        .replace("N/A", "")
+        .encode()
+    )
+    strangers = [
+        graded(Identity("q1", name="שירה לוי"), "5"),
+        graded(Identity("q2", given="I\u0301n\u0303igo", family="PEÑA  RUIZ"), "6"),
+    ]
     assert statuses(export("canvas", data, strangers, ITEM))["not_in_template"] == 2
     named = export("canvas", data, strangers, Options(column="551", match_names=True, allow_erase=True))
-    assert {e.becomes: e.reason for e in named.reconciliation.of("written")} == {"5": "matched by name", "6": "the student"} or (
-        {e.becomes for e in named.reconciliation.of("written")} == {"5", "6"}
-    )
+    assert [(e.becomes, e.reason) for e in named.reconciliation.of("written")] == [(n, "matched by name") for n in "56"]
     taken = [graded(LOU, "5"), graded(Identity("q3", name='Lou "Lulu" D\'Arcy'), "1")]
-    assert statuses(export("canvas", canvas().encode(), taken, Options(column="551", match_names=True)))["not_in_template"] == 1
+    assert (
+        statuses(export("canvas", canvas().encode(), taken, Options(column="551", match_names=True)))["not_in_template"]
+        == 1
+    )
 
 
 def test_templates_that_cannot_be_made_are_asked_for() -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
@@ -13,13 +15,15 @@ import typer
 from autograder.cli.common import EXIT_FAILED, stdout
 from autograder.cli.student import Name
 from autograder.errors import UsageError
-from autograder.lms.numbers import Sign
+from autograder.lms.numbers import Sign, parse
 from autograder.lms.options import IDENTITY_FIELDS, TARGETS, Options, Target
 
 if TYPE_CHECKING:
     from autograder.lms.reconciliation import Outcome
 
 _ROSTER = "roster.csv"
+_WIDE = 250
+"""Columns of the table where no terminal sets the width: a log is searched, not looked at."""
 
 
 def register(app: typer.Typer) -> None:
@@ -61,6 +65,9 @@ def export(
         str, typer.Option(metavar="deduct|leave", help="Deduct late penalties here, or leave that to the LMS.")
     ] = "deduct",
     rescale: Annotated[bool, typer.Option("--rescale", help="Convert points to the column's maximum.")] = False,
+    max_points: Annotated[
+        str | None, typer.Option("--max", metavar="POINTS", help="The column's maximum, if the template does not tell.")
+    ] = None,
     decimals: Annotated[int | None, typer.Option(help="Digits to round to, once; default 2 for an LMS.")] = None,
     decimal_sign: Annotated[str | None, typer.Option(metavar=".|,", help="Default: the template's.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Of template and roster; default: UTF-8 or UTF-16.")] = None,
@@ -97,6 +104,7 @@ def export(
         late=cast(Literal["deduct", "leave"], late),
         missing_as_zero=missing_as_zero,
         rescale=rescale,
+        column_max=_points(max_points),
         decimals=decimals,
         decimal_sign=cast(Sign | None, decimal_sign),
         encoding=encoding,
@@ -115,6 +123,13 @@ def _pair(text: str) -> tuple[str, str]:
     if not sign or not column.strip():
         raise UsageError(f"--match {text!r} is not COLUMN=FIELD, for example --match 'Matrikelnummer=sis_id'")
     return column.strip(), field.strip()
+
+
+def _points(text: str | None) -> Decimal | None:
+    value = parse(text) if text is not None else None
+    if text is not None and (value is None or value <= 0):
+        raise UsageError(f"--max {text!r} is no number of points, for example --max 10")
+    return value
 
 
 def run_export(
@@ -155,7 +170,7 @@ def run_export(
     report = outcome.reconciliation
     outcome = Outcome(outcome.data, Reconciliation(report.target, report.column, report.entries + collected.no_grades,
                                                    report.notes, report.blocked))  # fmt: skip
-    print_reconciliation(stdout(), outcome)
+    print_reconciliation(stdout(width=None if sys.stdout.isatty() else _WIDE), outcome)
     if outcome.data is not None:
         write_private(output, outcome.data)
         stdout().print(f"file: {output}", markup=False, soft_wrap=True)

@@ -41,8 +41,8 @@ from autograder.collect.files import (
 )
 from autograder.collect.text import shown
 
-_FAULTS = (OSError, EOFError, ValueError, RuntimeError, NotImplementedError, zlib.error, zipfile.BadZipFile,
-           tarfile.TarError, struct.error, MemoryError, OverflowError)  # fmt: skip
+_FAULTS = (OSError, EOFError, ValueError, LookupError, RuntimeError, NotImplementedError, MemoryError, OverflowError,
+           zlib.error, struct.error, zipfile.BadZipFile, tarfile.TarError)  # fmt: skip
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)
 _TEXT = ("", ".py", ".pyw", ".ipynb", ".txt", ".yml", ".yaml")
 _SLACK = 16 * MIB
@@ -123,14 +123,8 @@ def _zip_entries(file: IO[bytes], nested: bool) -> Iterator[Entry]:
     _check_directory_size(file, (MAX_ENTRIES if nested else MAX_SOURCE_ENTRIES) * _CENTRAL_ENTRY)
     archive = zipfile.ZipFile(file)
     for info in archive.infolist():
-        problem = _zip_problem(info)
-        yield (
-            _zip_name(info),
-            info.is_dir() or info.filename.endswith("\\"),
-            info.file_size,
-            _zip_reader(archive, info),
-            problem,
-        )
+        name = _zip_name(info)
+        yield name, name.endswith(("/", "\\")), info.file_size, _zip_reader(archive, info), _zip_problem(info)
 
 
 def _check_directory_size(file: IO[bytes], most: int) -> None:

@@ -74,7 +74,7 @@ def _open(source: Path) -> Listing:
     try:
         listing = list_folder(source) if source.is_dir() else list_archive_at(source)
     except Refused as error:
-        raise UsageError(f"{source}: {error.problem.fact}; {error.problem.remedy}") from None
+        raise UsageError(f"{source}: {error.problem.fact}; the source must be a folder, a zip or a tar") from None
     except OSError as error:
         raise UsageError(f"{source} cannot be read: {error.strerror}; see its permissions") from None
     return listing
@@ -149,10 +149,10 @@ class _Run:
             columns: dict[str, set[str]] = defaultdict(set)
             for column, value in (pair for claim in self._claims[id] for pair in claim.ids):
                 columns[column].add(normal(value))
-            column = next((column for column, values in columns.items() if len(values) > 1), None)
-            if column is not None:
-                fact = f"fits {shown(id)}, and so does another one with another {column}"
-                self._disown(id, Problem(fact, f"give the roster the column {column}"))
+            differing = [column for column, values in columns.items() if len(values) > 1]
+            if differing:
+                fact = f"fits {shown(id)}, and so does another one with another {differing[0]}"
+                self._disown(id, Problem(fact, f"give the roster the column {differing[0]}"))
 
     def _disown(self, id: str, problem: Problem) -> None:
         """List a student's hand-ins one by one instead of collecting them."""

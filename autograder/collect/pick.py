@@ -68,9 +68,9 @@ class Picker:
         if len(everything) > _MAX_FILES:
             pick.odd.append(Problem(f"{len(everything):,} files", "ask for the module alone"))
             return pick
-        chosen = self._module_by_name(everything, pick)
-        if chosen is None and self._module not in {file.name for file in (*everything, *unpacked.refused)}:
-            chosen = self._module_by_content(everything, pick)
+        chosen = None
+        if not any(file.name == self._module for file in unpacked.refused):  # else another one might be a wrong one
+            chosen = self._chosen(everything, pick)
         if chosen is None:
             if not pick.odd:
                 pick.odd.append(self._nothing(everything))
@@ -79,10 +79,15 @@ class Picker:
             pick.data, pick.entry, pick.original = chosen.data, chosen.file.origin, chosen.original
         return pick
 
+    def _chosen(self, files: list[File], pick: Pick) -> _Candidate | None:
+        if any(file.name == self._module for file in files):
+            return self._module_by_name(files, pick)
+        return self._module_by_content(files, pick)
+
     def _module_by_name(self, files: list[File], pick: Pick) -> _Candidate | None:
         named = [file for file in files if file.name == self._module]
         exact = _read_all(named, pick.odd)
-        if not exact:
+        if len(exact) < len(named):
             return None
         if len({candidate.data for candidate in exact}) > 1:
             pick.odd.append(_several(exact))

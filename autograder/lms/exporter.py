@@ -61,9 +61,21 @@ class _Export:
         self._template = _OPEN[target](data, _for_a_new_file(options) if self._new else options)
         if not self._template.keys:
             raise TemplateError("no column of the template identifies students", "name one with --match 'COLUMN=id'")
+        self._set_maximum()
         self._report = Reconciliation(target, self._template.title)
         self._decided: dict[int, Decision] = {}
         """Row to what happens to it."""
+
+    def _set_maximum(self) -> None:
+        template, given = self._template, self._options.column_max
+        if given is not None:
+            template.maximum = lambda _row: given
+        unknown = bool(template.students) and all(template.maximum(row) is None for row in template.students)
+        if unknown and self._options.rescale:
+            raise LmsError("the template does not tell the column's maximum, so points cannot be converted",
+                           "give it with --max")  # fmt: skip
+        if unknown and not self._new:
+            template.notes.append("the template does not tell the column's maximum: with --max it is compared")
 
     def run(self) -> Outcome:
         matches = match(self._template, [grade.student for grade in self._grades], self._options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from decimal import Decimal
 from typing import Literal, get_args
 
 from autograder.lms.errors import LmsError
@@ -34,6 +35,8 @@ class Options:
     missing_as_zero: bool = False
     rescale: bool = False
     """Convert points when the column is out of another maximum than the grades."""
+    column_max: Decimal | None = None
+    """The column's maximum where the template does not tell it (or tells a wrong one)."""
     decimals: int | None = None
     """Digits after the sign; None: what the target shows (2), or 6 in files that no LMS reads."""
     decimal_sign: Sign | None = None

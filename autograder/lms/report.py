@@ -18,17 +18,22 @@ def print_reconciliation(console: Console, outcome: Outcome) -> None:
 
     report = outcome.reconciliation
     console.print(f"{report.target}: column {escape(shown(report.column))}", soft_wrap=True)
+    written = outcome.data is not None
     entries = [e for status in STATUSES if status not in _QUIET for e in report.entries if e.status == status]
     if entries:
-        _print_students(console, entries)
-    _print_counts(console, report)
+        _print_students(console, entries, written=written)
+    _print_counts(console, report, written=written)
     for note in report.notes:
         console.print(f"note: {escape(shown(note))}", soft_wrap=True)
     for reason in report.blocked:
         console.print(f"nothing written: {escape(shown(reason))}", style="red", soft_wrap=True)
 
 
-def _print_students(console: Console, entries: list[Entry]) -> None:
+def _label(status: str, *, written: bool) -> str:
+    return "to write" if status == "written" and not written else status.replace("_", " ")
+
+
+def _print_students(console: Console, entries: list[Entry], *, written: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -37,7 +42,7 @@ def _print_students(console: Console, entries: list[Entry]) -> None:
         table.add_column(title, overflow="fold")
     for entry in entries:
         cells = (
-            entry.status.replace("_", " "),
+            _label(entry.status, written=written),
             entry.student,
             entry.row,
             str(entry.line or ""),
@@ -49,10 +54,10 @@ def _print_students(console: Console, entries: list[Entry]) -> None:
     console.print(table)
 
 
-def _print_counts(console: Console, report: Reconciliation) -> None:
+def _print_counts(console: Console, report: Reconciliation, *, written: bool) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, show_header=False)
     for status, count in report.counts.items():
-        table.add_row(status.replace("_", " "), str(count), MEANING[status])
+        table.add_row(_label(status, written=written), str(count), MEANING[status])
     console.print(table)

@@ -464,6 +464,9 @@ def test_whole_row(submission, rng, dtype):
     """block_state, merge_states and finalize together give the softmax of the whole row"""
     r, d, widths = 6, 5, [4, 1, 9, 2]
     blocks = [(tensor(scores(rng, "masked", r, c), dtype), tensor(values(rng, c, d), dtype)) for c in widths]
+    blocks[0][0][2] = -INF  # not seen by the first block, and far below zero in all the others
+    for S, _ in blocks[1:]:
+        S[2] = torch.nan_to_num(S[2], neginf=0.0) - 1e4
     state = as_state("state", submission.block_state(*blocks[0]), r, d)
     for S, V in blocks[1:]:
         other = as_state("state", submission.block_state(S, V), r, d)

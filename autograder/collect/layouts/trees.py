@@ -41,24 +41,22 @@ def class_level(listing: Listing, context: Context) -> Listing:
     Raises:
         UsageError: there are no folders, or it cannot be told which ones are the students'.
     """
-    while True:
-        if not count_folders(listing, context):
-            raise UsageError(
-                "the source holds no hand-ins in a layout that is known; 'autograder collect --help' names the layouts"
-            )
-        inner = inside(listing)
-        name = next(iter(_children(listing)))
-        if inner is None or _is_known(name, context):
-            return listing
-        if not count_folders(inner, context) or _has_own_file(inner):
-            return listing
-        children = _children(inner)
-        if len(children) == 1 and not any(_is_known(child, context) for child in children):
-            raise UsageError(
-                f"it cannot be told whether {shown(name)!r} is a student or holds one; "
-                "name the folder that holds a folder per student and add --layout folder"
-            )
-        listing = inner
+    if not count_folders(listing, context):
+        raise UsageError(
+            "the source holds no hand-ins in a layout that is known; 'autograder collect --help' names the layouts"
+        )
+    level, around = listing, ""
+    while not any(_is_known(name, context) for name in _children(level)):
+        inner = inside(level)
+        if inner is None or not count_folders(inner, context) or _has_own_file(inner):
+            break
+        level, around = inner, _children(level)[0]
+    if around and len(_children(level)) == 1 and not _is_known(_children(level)[0], context):
+        raise UsageError(
+            f"it cannot be told whether {shown(around)!r} is a student or holds one; "
+            "name the folder that holds a folder per student and add --layout folder"
+        )
+    return level
 
 
 def inside(listing: Listing) -> Listing | None:

@@ -35,7 +35,7 @@ def _rows(data: bytes, encoding: str | None) -> list[list[str]]:
     if encoding is None:
         encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
     text = data.decode(encoding).removeprefix("\ufeff")
-    first = text.splitlines()[0] if text else ""
+    first = text.split("\n", 1)[0]
     delimiter = "\t" if "\t" in first else ","
     try:
         rows = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from decimal import Decimal
 
@@ -59,7 +60,7 @@ def _records(data: bytes) -> list[list[str]]:
     try:
         rows = [
             row
-            for row in csv.reader(kept.splitlines(keepends=True), delimiter=delimiter, strict=True)
+            for row in csv.reader(io.StringIO(kept, newline=""), delimiter=delimiter, strict=True)
             if any(map(str.strip, row))
         ]
     except csv.Error as error:

@@ -80,5 +80,5 @@ def add_notes(template: Template, _grades: list[Grade], options: Options) -> Non
                               "documented: --changed-only leaves out every row that does not change")  # fmt: skip
     if find(template.header, END) is None:
         template.notes.append(f"the template has no column {END!r}: a row whose last grade is empty may be misread")
-    if template.maximum(template.header) is None:
-        template.notes.append("the template does not tell the maximum: Brightspace caps what is above it")
+    if options.allow_out_of_range:
+        template.notes.append("Brightspace caps what is above the maximum, unless the item can exceed it")

@@ -16,6 +16,7 @@ from autograder.lms.template import Existing, Key, Template, choose, extra_keys,
 _ASSIGNMENT = re.compile(r"(?P<title>.*)\s\((?P<id>[0-9]+)\)", re.DOTALL)
 _TOTAL = re.compile(r"Current (Score|Points|Grade)|Final (Score|Points|Grade)|Override (Score|Grade|Status)")
 _GUARDED_NAME = re.compile(r'="(.*)"', re.DOTALL)
+_TEST_LOGIN = re.compile(r"[0-9a-f]{40}|")
 _KEYS: dict[str, tuple[str, ...]] = {
     "ID": ("canvas_id",),
     "SIS User ID": ("sis_id", "id"),
@@ -114,12 +115,13 @@ def _keys(header: Row, options: Options, first: int) -> list[Key]:
 def _students(sheet: Sheet, points: Row | None) -> tuple[list[Row], list[Row]]:
     """Rows of students, and the rows of the Test Student; rows Canvas itself skips are neither."""
     header, students, ignored = sheet.rows[0], list[Row](), list[Row]()
-    sis = next((column for column, cell in enumerate(header.cells[:5]) if cell.value.strip() == "SIS User ID"), None)
+    login = next((column for column, cell in enumerate(header.cells[:6]) if cell.value.strip() == "SIS Login ID"), None)
     name = _name(header)
     for row in sheet.rows[1:]:
         if row is points or row.blank or "Points Possible" in row.value(0) or _only_marks(row):
             continue
-        test = name(row).strip() in {"Student, Test", "Test Student"} and (sis is None or not row.value(sis).strip())
+        called = name(row).strip() in {"Student, Test", "Test Student"}
+        test = called and (login is None or _TEST_LOGIN.fullmatch(row.value(login).strip()))
         (ignored if test else students).append(row)
     return students, ignored
 
@@ -179,5 +181,3 @@ def add_notes(template: Template, grades: list[Grade], options: Options) -> None
     if any(grade.late_penalty for grade in grades) and options.late == "deduct":
         template.notes.append("late penalties are deducted here; if Canvas has a late policy it deducts again: "
                               "use --late leave then")  # fmt: skip
-    if not any(template.maximum(row) for row in template.students):
-        template.notes.append("the template has no points possible for this assignment: its maximum was not compared")

@@ -1,6 +1,6 @@
 """Negative block sizes pass the check.
 
-fails: ["block_errors[block2-v2]"]
+fails: ["block_errors[-1x4-v2]"]
 also: [block_errors]
 """
 

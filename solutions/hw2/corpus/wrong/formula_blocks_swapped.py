@@ -1,7 +1,7 @@
 """Tr is computed from Bc and Tc from Br.
 
 fails: ["formula[v1]", "formula[v2]"]
-also: [public_formula, unknown_kind]
+also: [public_formula]
 """
 
 

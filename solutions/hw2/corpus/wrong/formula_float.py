@@ -1,7 +1,7 @@
 """The number of blocks goes through floating point, and so does the result.
 
 fails: ["formula[v1]"]
-also: [public_formula, unknown_kind]
+also: [public_formula]
 """
 
 

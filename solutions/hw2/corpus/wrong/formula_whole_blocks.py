@@ -1,7 +1,7 @@
 """Tc and Tr are rounded down.
 
 fails: ["formula[v1]", "formula[v2]"]
-also: [public_formula, unknown_kind]
+also: [public_formula]
 says: "The last, smaller block also counts as a pass: round up."
 """
 

@@ -1,7 +1,7 @@
 """The initial fill of O, l and m is forgotten.
 
 fails: ["formula[v1]"]
-also: [public_formula, unknown_kind]
+also: [public_formula]
 says: The initial fill of O, l and m is missing.
 """
 

@@ -1,7 +1,7 @@
 """L is not counted.
 
 fails: ["formula[v2]"]
-also: [public_formula, unknown_kind]
+also: [public_formula]
 says: L is written as well, N elements.
 """
 

@@ -1,7 +1,7 @@
 """The mask compares positions within the tile.
 
 fails: ["v2_values[float64-causal]", "v1_values[float64-causal]"]
-also: [v1_values, v1_statistics, v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", on_chip, allocation, public_uniform, public_counts, public_lookup, block_errors, public_block_errors, v2_values, v2_logsumexp, v2_counts, v2_causal_counts, "flops[full-v2]", "flops[causal-v2]", standard_values, standard_probabilities, standard_counts, "flops[full-standard]", "flops[causal-standard]"]
+also: ["public_uniform[ragged-v1]", "public_uniform[causal-v1]", "public_uniform[ragged-v2]", "public_uniform[causal-v2]", v1_values, v1_statistics, v2_values, v2_logsumexp, v1_causal_counts, v2_causal_counts, "flops[full-v1]", "flops[causal-v1]", "flops[full-v2]", "flops[causal-v2]"]
 says: The mask compares positions within the tile instead of positions in the sequence.
 """
 

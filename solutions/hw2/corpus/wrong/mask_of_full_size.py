@@ -1,7 +1,6 @@
 """The causal mask of all N x N pairs is built on chip and sliced.
 
 fails: ["on_chip[causal-v1]", "on_chip[causal-v2]"]
-also: [on_chip, v1_causal_counts, v2_causal_counts]
 says: The mask of all pairs is built on chip, build the tile that is needed.
 """
 

@@ -1,7 +1,7 @@
 """The square root of d is rounded down.
 
 fails: [v2_values, v1_values, standard_values]
-also: [v1_statistics, v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", on_chip, allocation, public_uniform, public_counts, public_lookup, block_errors, public_block_errors, v2_logsumexp, v2_counts, v2_causal_counts, "flops[full-v2]", "flops[causal-v2]", standard_probabilities, standard_counts, "flops[full-standard]", "flops[causal-standard]"]
+also: ["public_uniform[ragged-v1]", "public_uniform[causal-v1]", "public_uniform[ragged-v2]", "public_uniform[causal-v2]", standard_probabilities, v1_statistics, v2_logsumexp, standard_counts, v1_counts, v2_counts, on_chip, allocation]
 says: Sqrt(d) is rounded to an integer, which shows where d is no square.
 """
 

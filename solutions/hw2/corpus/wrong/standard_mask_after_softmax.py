@@ -1,7 +1,7 @@
 """The mask zeroes P after the softmax, so that rows no longer sum to 1.
 
 fails: ["standard_values[float64-causal]", "standard_probabilities[float64-causal]"]
-also: [standard_values, standard_probabilities, standard_counts, "flops[full-standard]", "flops[causal-standard]", public_uniform, public_counts, public_lookup]
+also: ["public_uniform[ragged-standard]", "public_uniform[causal-standard]", standard_values, standard_probabilities, standard_counts, "flops[full-standard]", "flops[causal-standard]"]
 says: The mask is applied after the softmax, so the rows of P no longer sum to 1.
 """
 

@@ -1,7 +1,7 @@
 """Masked scores are multiplied by 0 instead of becoming -inf.
 
 fails: ["standard_values[float64-causal]"]
-also: [standard_values, standard_probabilities, standard_counts, "flops[full-standard]", "flops[causal-standard]", public_uniform, public_counts, public_lookup]
+also: ["public_uniform[ragged-standard]", "public_uniform[causal-standard]", standard_values, standard_probabilities, standard_counts, "flops[full-standard]", "flops[causal-standard]"]
 says: A masked score of 0 still has the weight exp(0); it has to be -inf.
 """
 

@@ -1,7 +1,7 @@
 """The softmax runs over the queries.
 
 fails: [standard_values, standard_probabilities]
-also: [standard_counts, "flops[full-standard]", "flops[causal-standard]", public_uniform, public_counts, public_lookup]
+also: ["public_uniform[ragged-standard]", "public_uniform[causal-standard]", "public_counts[square-standard]", "public_counts[rectangular-standard]", standard_counts, "flops[full-standard]", "flops[causal-standard]"]
 says: The softmax runs down the columns; each row of P has to sum to 1.
 """
 

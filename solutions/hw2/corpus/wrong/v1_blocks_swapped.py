@@ -1,7 +1,7 @@
 """Br and Bc are taken for each other.
 
 fails: ["v1_counts[rectangular]"]
-also: [v1_values, v1_statistics, v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", on_chip, allocation, public_uniform, public_counts, public_lookup, block_errors, public_block_errors]
+also: ["public_counts[square-v1]", "public_counts[rectangular-v1]", v1_counts, v1_causal_counts]
 says: "Br and Bc are taken for each other: block is (rows of Q, rows of K)."
 """
 

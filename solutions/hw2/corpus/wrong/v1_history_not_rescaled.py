@@ -1,7 +1,7 @@
 """The history is not multiplied by exp(m - m_new).
 
 fails: [v1_values, v1_statistics]
-also: [v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", on_chip, allocation, public_uniform, public_counts, public_lookup, block_errors, public_block_errors]
+also: ["public_lookup[hot-v1]", v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", "on_chip[square-v1]", "on_chip[rectangular-v1]", "on_chip[causal-v1]", "allocation[full-v1]", "allocation[causal-v1]"]
 says: L and O were measured against the old maximum, multiply them by exp(m - m_new).
 """
 

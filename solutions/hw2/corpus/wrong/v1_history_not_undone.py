@@ -1,7 +1,7 @@
 """O is not multiplied by the old l before the new tile is added.
 
 fails: [v1_values]
-also: [v1_statistics, v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", on_chip, allocation, public_uniform, public_counts, public_lookup, block_errors, public_block_errors]
+also: ["public_uniform[ragged-v1]", "public_uniform[causal-v1]", "public_counts[square-v1]", "public_counts[rectangular-v1]", v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", "on_chip[square-v1]", "on_chip[rectangular-v1]", "on_chip[causal-v1]", "allocation[full-v1]", "allocation[causal-v1]"]
 says: O in HBM is already divided by l; multiply it by the old l before adding a tile.
 """
 

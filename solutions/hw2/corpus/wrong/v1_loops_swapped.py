@@ -1,7 +1,7 @@
 """Queries are in the outer loop, so that K and V are read once per block of queries.
 
 fails: [v1_counts]
-also: ["public_counts[square-v1]", "public_counts[rectangular-v1]", v1_causal_counts, v1_counts]
+also: ["public_counts[square-v1]", "public_counts[rectangular-v1]", v1_causal_counts]
 says: The loops are those of version 2; in version 1 each block of K and V is read once.
 """
 

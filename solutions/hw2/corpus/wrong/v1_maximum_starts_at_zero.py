@@ -1,7 +1,6 @@
 """m starts at 0.
 
 fails: ["v1_values[float32-hot]", "v1_statistics[float32-hot]"]
-also: [v1_values, v1_statistics]
 """
 
 

@@ -1,7 +1,7 @@
 """O, l and m stay on chip for all rows and are written once at the end.
 
 fails: ["on_chip[square-v1]", "on_chip[causal-v1]"]
-also: [on_chip, v1_counts, v1_causal_counts]
+also: [v1_counts, v1_causal_counts, "on_chip[rectangular-v1]"]
 """
 
 

@@ -1,7 +1,7 @@
 """(O, m, l) is returned.
 
 fails: [v1_statistics]
-also: [public_uniform]
+also: ["public_uniform[ragged-v1]", "public_uniform[causal-v1]"]
 says: The result is (O, l, m) in this order.
 """
 

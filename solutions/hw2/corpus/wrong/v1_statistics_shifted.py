@@ -1,7 +1,7 @@
 """l is stored relative to another shift than m.
 
 fails: [v1_statistics]
-also: [v1_values, v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", on_chip, allocation, public_uniform, public_counts, public_lookup, block_errors, public_block_errors]
+also: ["public_uniform[ragged-v1]", "public_uniform[causal-v1]", "public_counts[square-v1]", "public_counts[rectangular-v1]", v1_counts, v1_causal_counts]
 """
 
 

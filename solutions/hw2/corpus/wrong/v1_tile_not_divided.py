@@ -1,7 +1,7 @@
 """Only the history is divided by the new l, not the tile.
 
 fails: [v1_values]
-also: [v1_statistics, v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", on_chip, allocation, public_uniform, public_counts, public_lookup, block_errors, public_block_errors]
+also: ["public_uniform[ragged-v1]", "public_uniform[causal-v1]", "public_counts[square-v1]", "public_counts[rectangular-v1]", v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", "on_chip[square-v1]", "on_chip[rectangular-v1]", "on_chip[causal-v1]", "allocation[full-v1]", "allocation[causal-v1]"]
 says: The new tile is not divided by l.
 """
 

@@ -1,7 +1,7 @@
 """Br and Bc are taken for each other.
 
 fails: ["v2_counts[ragged]"]
-also: [v2_values, v2_logsumexp, v2_counts, v2_causal_counts, "flops[full-v2]", "flops[causal-v2]", on_chip, allocation, public_uniform, public_counts, public_lookup, block_errors, public_block_errors]
+also: [v2_causal_counts]
 says: "Br and Bc are taken for each other: block is (rows of Q, rows of K)."
 """
 

@@ -1,7 +1,7 @@
 """The rows of O are collected on chip and written at the end.
 
 fails: ["on_chip[square-v2]", "on_chip[causal-v2]"]
-also: [on_chip]
+also: ["on_chip[rectangular-v2]"]
 """
 
 

@@ -1,7 +1,7 @@
 """The log-sum-exps are collected on chip and written at the end.
 
 fails: ["on_chip[square-v2]"]
-also: [on_chip]
+also: ["on_chip[rectangular-v2]", "on_chip[causal-v2]"]
 says: A vector of length N is kept on chip; write each block of rows when it is done.
 """
 

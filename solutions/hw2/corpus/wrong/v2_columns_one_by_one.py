@@ -1,7 +1,7 @@
 """The scores are computed once more, column by column, by products with vectors.
 
 fails: ["flops[full-v2]"]
-also: ["flops[causal-v2]", v2_values, v2_logsumexp]
+also: ["flops[causal-v2]"]
 """
 
 

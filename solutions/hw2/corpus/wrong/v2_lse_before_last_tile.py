@@ -1,7 +1,7 @@
 """L is written before the last tile is added.
 
 fails: [v2_logsumexp]
-also: [public_uniform, v2_values, v2_counts, v2_causal_counts, "flops[full-v2]", "flops[causal-v2]", on_chip, allocation]
+also: ["public_uniform[ragged-v2]", "public_uniform[causal-v2]"]
 """
 
 

@@ -1,7 +1,7 @@
 """L is kept in half precision.
 
 fails: [v2_logsumexp]
-also: ["public_uniform[causal-v2]", "public_uniform[ragged-v2]"]
+also: ["public_uniform[ragged-v2]", "public_uniform[causal-v2]"]
 says: L carries only half precision; keep it in the precision of the inputs.
 """
 

@@ -1,7 +1,7 @@
 """L is log l without the maximum.
 
 fails: [v2_logsumexp]
-also: ["public_uniform[causal-v2]", "public_uniform[ragged-v2]"]
+also: ["public_uniform[ragged-v2]", "public_uniform[causal-v2]"]
 says: L lacks the maximum m.
 """
 

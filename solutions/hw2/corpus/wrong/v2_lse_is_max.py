@@ -1,7 +1,7 @@
 """L is the maximum only.
 
 fails: [v2_logsumexp]
-also: ["public_uniform[causal-v2]", "public_uniform[ragged-v2]"]
+also: ["public_uniform[ragged-v2]", "public_uniform[causal-v2]"]
 says: L lacks log l, so it is the largest score and not the log-sum-exp.
 """
 

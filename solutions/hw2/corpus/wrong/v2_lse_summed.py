@@ -1,7 +1,7 @@
 """L is the sum of the log-sum-exps of the tiles.
 
 fails: [v2_logsumexp]
-also: ["public_uniform[causal-v2]", "public_uniform[ragged-v2]"]
+also: ["public_uniform[ragged-v2]", "public_uniform[causal-v2]"]
 says: Log-sum-exps of tiles do not add up, the sums under the logarithm do.
 """
 

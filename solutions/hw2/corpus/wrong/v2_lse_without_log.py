@@ -1,7 +1,7 @@
 """L adds l instead of log l.
 
 fails: [v2_logsumexp]
-also: ["public_uniform[causal-v2]", "public_uniform[ragged-v2]"]
+also: ["public_uniform[ragged-v2]", "public_uniform[causal-v2]"]
 says: L adds l itself to m, it needs its logarithm.
 """
 

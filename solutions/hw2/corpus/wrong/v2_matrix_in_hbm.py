@@ -1,7 +1,6 @@
 """An N x N array is allocated in HBM and never used.
 
 fails: ["allocation[full-v2]", "allocation[causal-v2]"]
-also: [v2_values]
 says: An N x N array is allocated, which is what the tiles are there to avoid.
 """
 

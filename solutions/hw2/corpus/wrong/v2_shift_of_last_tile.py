@@ -1,7 +1,7 @@
 """Each tile is shifted by its own maximum, and l and o by the last one.
 
 fails: [v2_values]
-also: [v2_logsumexp, v2_counts, v2_causal_counts, "flops[full-v2]", "flops[causal-v2]", on_chip, allocation, public_uniform, public_counts, public_lookup, block_errors, public_block_errors]
+also: ["public_uniform[ragged-v2]", "public_uniform[causal-v2]", "public_lookup[hot-v2]", v2_logsumexp, v2_counts, v2_causal_counts, "flops[full-v2]", "flops[causal-v2]", "on_chip[square-v2]", "on_chip[rectangular-v2]", "on_chip[causal-v2]", "allocation[full-v2]", "allocation[causal-v2]"]
 """
 
 

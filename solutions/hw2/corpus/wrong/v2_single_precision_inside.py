@@ -1,7 +1,7 @@
 """float64 tiles are computed in float32.
 
 fails: ["v2_values[float64-square]", "v2_logsumexp[float64-ragged]"]
-also: [v2_values, v2_logsumexp, v2_counts, v2_causal_counts, "flops[full-v2]", "flops[causal-v2]", on_chip, allocation, public_uniform, public_counts, public_lookup, block_errors, public_block_errors]
+also: ["public_uniform[ragged-v2]", "public_uniform[causal-v2]", "public_lookup[hot-v2]", "public_counts[square-v2]", "public_counts[rectangular-v2]", v2_values, v2_logsumexp, v2_counts, v2_causal_counts, "flops[full-v2]", "flops[causal-v2]", "on_chip[square-v2]", "on_chip[rectangular-v2]", "on_chip[causal-v2]", "allocation[full-v2]", "allocation[causal-v2]"]
 """
 
 

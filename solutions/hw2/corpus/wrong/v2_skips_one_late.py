@@ -1,7 +1,7 @@
 """One tile too many is visited before the loop stops.
 
 fails: [v2_causal_counts]
-also: ["flops[causal-v2]"]
+also: ["flops[full-v2]", "flops[causal-v2]"]
 """
 
 
