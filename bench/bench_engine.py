@@ -118,7 +118,7 @@ def main() -> None:
     ratio, ratios = cold_ratio(options.cold_runs)
     table.add_row("cold `run hw1` / `import torch`", f"{ratio:.2f}x", f"{min(ratios):.2f} to {max(ratios):.2f}")
     private, resident = child_memory()
-    table.add_row("private memory per child", f"{private:.1f} MiB", f"resident {resident:.0f} MiB, shared with the parent")
+    table.add_row("private memory per child", f"{private:.1f} MiB", f"resident {resident:.0f} MiB")
     for name in options.assignments:
         _assignment_rows(table, find_course(ROOT).assignment(name), options.submissions)
     Console(width=120).print(table)

@@ -108,7 +108,7 @@ class Compiler(Device):
         return f"<Compiler of a layer with d={self._config.d}>"
 
     def _outcome(self) -> list[Any]:
-        """Nothing is kept in a compiler; what tells two programs apart is what they compiled and how often they ran it."""
+        """Nothing is kept in a compiler; what tells two programs apart is what they compiled and how often it ran."""
         return [[], [list(entry) for entry in self.log], self.runs, self.guard_errors]
 
     def _describe(self) -> dict[str, Any]:

@@ -105,7 +105,8 @@ ONE_FUNCTION: dict[str, Broken] = {
         "\\x1b",
     ),
     "error_without_text": Broken(
-        "class Silent(Exception):\n    def __str__(self):\n        raise RuntimeError\n\ndef finalize(state):\n    raise Silent",
+        "class Silent(Exception):\n    def __str__(self):\n        raise RuntimeError\n\n"
+        "def finalize(state):\n    raise Silent",
         "finalize",
         "crashed",
         "Silent",
@@ -117,7 +118,8 @@ ONE_FUNCTION: dict[str, Broken] = {
         "finalize",
     ),
     "fills_the_disk": Broken(
-        "def finalize(state):\n    with open('full', 'wb') as file:\n        while True:\n            file.write(bytes(1 << 20))",
+        "def finalize(state):\n    with open('full', 'wb') as file:\n"
+        "        while True:\n            file.write(bytes(1 << 20))",
         "finalize",
         "over_limit",
         "disk limit of 64 MiB",
