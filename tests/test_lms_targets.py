@@ -26,6 +26,7 @@ from test_lms_samples import (
 from autograder.lms import ColumnError, Grade, Identity, LmsError, Options, Outcome, TemplateError, export
 from autograder.lms.readers import moodle as read_moodle
 from autograder.lms.readers import worksheet as read_worksheet
+from autograder.lms.reconciliation import shown
 
 ITEM = Options(column="551")
 LAB = Options(column="Lab 1", now=1800000500)
@@ -371,6 +372,30 @@ def test_two_students_under_one_key_stop_the_export() -> None:
         "canvas", twice.encode(), [graded(LOU, "5"), graded(AMA, "9")], Options(column="551", allow_ambiguous=True)
     )
     assert skipped.data == twice.replace("9.50,42.00", "9,42.00").encode()
+
+
+def test_a_student_number_is_never_taken_for_another_ones_canvas_id() -> None:
+    outcome = export("canvas", canvas().encode(), [graded(Identity("910001"), "5"), graded(LOU, "5")], ITEM)
+    assert statuses(outcome)["not_in_template"] == 1
+    told = export(
+        "canvas", canvas().encode(), [graded(Identity("910001"), "5")], Options(column="551", match={"ID": "id"})
+    )
+    assert [entry.row for entry in told.reconciliation.of("written")] == ["910001"]
+
+
+def test_no_name_can_rearrange_the_report() -> None:
+    assert shown("a\u202eb\u2066c\x1b[31m\nש") == "a\\u202eb\\u2066c\\u001b[31m\\u000aש"
+
+
+def test_the_maximum_can_be_told_where_the_file_does_not_tell_it() -> None:
+    with pytest.raises(LmsError, match="--max"):
+        export("moodle", moodle().encode(), [graded(LOU, "5")], Options(column="Lab 1", now=1800000500, rescale=True))
+    half = Options(column="Lab 1", now=1800000500, rescale=True, column_max=Decimal(5))
+    assert (
+        export("moodle", moodle().encode(), [graded(LOU, "5")], half).reconciliation.of("written")[0].becomes == "2.5"
+    )
+    strict = Options(column="Lab 1", now=1800000500, column_max=Decimal(5))
+    assert export("moodle", moodle().encode(), [graded(LOU, "5")], strict).data is None
 
 
 def test_names_are_compared_in_every_script_and_last() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from autograder.errors import GraderError
 from autograder.lms.decide import Decision, decide
 from autograder.lms.errors import LmsError, TemplateError
 from autograder.lms.fresh import fresh
@@ -192,7 +193,7 @@ class _Export:
         sheet = self._template.sheet
         before = sheet.to_bytes()
         if before != self._data:
-            raise AssertionError("the template does not survive being read")
+            raise GraderError("the template does not survive being read; nothing was written")
         for row in self._template.students:
             for column, text in self._cells(row).items():
                 sheet.write(row, column, text)
