@@ -33,7 +33,6 @@ def test_the_demo_of_a_stub_says_what_to_write(name: str, tmp_path: Path) -> Non
     script = ROOT / "assignments" / name / "demo.py"
     command = [sys.executable, str(script), "--out", str(tmp_path)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode != 0
     assert "is not written yet" in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
 
