@@ -144,6 +144,11 @@ class Executed(TorchDispatchMode):
         self._excluded = {t.untyped_storage()._cdata for t in exclude}
         self._alive = {}
 
+    @classmethod
+    def _should_skip_dynamo(cls):
+        # torch would import its compiler to exclude this class from it: over a second in every new process.
+        return False
+
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         result = func(*args, **(kwargs or {}))
         if func.overloadpacket in (torch.ops.aten.tanh, torch.ops.aten.tanh_):
