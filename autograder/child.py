@@ -238,11 +238,10 @@ class Harness:
 
 
 def meter_for(args: list[Any]) -> Callable[..., Any] | None:
-    """The on-chip meter when an HBM is among the arguments."""
+    """The on-chip meter of an HBM among the arguments, unless its owner does without."""
     for arg in args:
-        budget = getattr(arg, "_meter", None) if isinstance(arg, Device) else None
-        if budget is not None:
-            return budget  # type: ignore[no-any-return]
+        if isinstance(arg, Device) and getattr(arg, "_measured", False):
+            return arg._meter  # type: ignore[attr-defined,no-any-return]
     return None
 
 

@@ -34,12 +34,15 @@ class HBM(Device):
 
     sram: on-chip capacity in elements, or None for no limit. With a limit the operation that no longer fits raises
     `SRAMOverflow` inside `metered()`.
+    measured: for authors of checks. False leaves out the on-chip meter when a submission's kernel is called with this
+    device, which saves most of the time of a small kernel; traffic is counted all the same, FLOPs and peak stay 0.
     """
 
     kind: ClassVar[str] = "hbm"
 
-    def __init__(self, sram: int | None = None) -> None:
+    def __init__(self, sram: int | None = None, *, measured: bool = True) -> None:
         self._sram = meter.check_budget(sram)
+        self._measured = measured
         self._store: Store = LocalStore()
         self._flops = 0
         self._peak = 0
@@ -208,11 +211,17 @@ class HBM(Device):
     # ------------------------------------------------------------------------------------------------ remote end
 
     def _describe(self) -> dict[str, Any]:
-        return {"sram": self._sram, "flops": self._flops, "sram_peak": self.sram_peak, "work": self._work}
+        return {
+            "sram": self._sram,
+            "measured": self._measured,
+            "flops": self._flops,
+            "sram_peak": self.sram_peak,
+            "work": self._work,
+        }
 
     @classmethod
     def _attach(cls, link: Link, description: dict[str, Any]) -> Self:
-        hbm = cls(description["sram"])
+        hbm = cls(description["sram"], measured=description["measured"])
         hbm._store = RemoteStore(link)
         hbm._flops, hbm._peak, hbm._work = (description[key] for key in ("flops", "sram_peak", "work"))
         return hbm

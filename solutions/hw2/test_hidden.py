@@ -92,9 +92,12 @@ class Run(NamedTuple):
     results: dict[str, HBMArray]
 
 
-def run(submission, stub, problem, shape):
-    """Call a kernel of the submission on a device of its own; its results are handles of the promised kind."""
-    hbm = HBM()
+def run(submission, stub, problem, shape, *, measured=False):
+    """Call a kernel of the submission on a device of its own; its results are handles of the promised kind.
+
+    `measured` turns the on-chip meter on, which costs more than the kernel itself.
+    """
+    hbm = HBM(measured=measured)
     arrays = {name: hbm.array(tensor, name) for name, tensor in zip("QKV", problem)}
     options = {"causal": True} if shape.causal else {}
     if stub != STANDARD:
@@ -312,7 +315,7 @@ def held(done, shape):
 
 def judge_traffic(submission, rng, stub, shape, contract=None, dtype="float64"):
     problem = make_problem(rng, shape, dtype)
-    done = run(submission, stub, problem, shape)
+    done = run(submission, stub, problem, shape, measured=True)
     expect_output(done, problem)
     per_array, spare = contract(problem) if contract else contract_of(stub, shape)
     expect_traffic(done, per_array, spare)
@@ -424,7 +427,7 @@ def test_flops(submission, rng, stub, causal):
     """the matrix products cost no more than 4 Br Bc d per tile"""
     shape = Shape(52, 16, 8, 16, causal)
     problem = make_problem(rng, shape)
-    done = run(submission, stub, problem, shape)
+    done = run(submission, stub, problem, shape, measured=True)
     expect_output(done, problem)
     whole = stub == STANDARD
     pairs = shape.N**2 if whole else sum(rows * keys for rows, keys in tiles(shape))
@@ -456,7 +459,7 @@ def test_on_chip(submission, rng, stub, case, shape):
     for N in (shape.N, 2 * shape.N):
         longer = shape._replace(N=N)
         problem = make_problem(rng, longer)
-        done = run(submission, stub, problem, longer)
+        done = run(submission, stub, problem, longer, measured=True)
         expect_output(done, problem)
         peaks.append(done.hbm.sram_peak)
         proved.append(held(done, longer))

@@ -29,7 +29,7 @@ class Run(NamedTuple):
 
 def run(submission, stub, tensors, block, causal=False):
     """Call a kernel on a device of its own; its results are handles of the promised shape and dtype."""
-    hbm = HBM()
+    hbm = HBM(measured=False)
     arrays = {name: hbm.array(tensor, name) for name, tensor in zip("QKV", tensors)}
     options = {"causal": True} if causal else {}
     if stub != STANDARD:

@@ -1,7 +1,7 @@
 """Every policy uses masked graphs.
 
 fails: [specialisation, device_counts]
-also: [public_eviction, eviction, public_compiles, known_answers, independent]
+also: [public_compiles, public_eviction, known_answers, eviction, independent]
 """
 
 

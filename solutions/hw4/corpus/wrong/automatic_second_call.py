@@ -1,7 +1,7 @@
 """automatic switches at the second call, even when the length is the same.
 
 fails: [specialisation]
-also: [device_counts]
+also: [device_counts, independent]
 says: What makes automatic switch is a second distinct length; the same length again is a hit.
 """
 

@@ -1,7 +1,7 @@
 """All buckets up to 1024 are compiled before the first call.
 
 fails: [device_counts]
-also: [public_compiles, known_answers, counters, independent, refusals]
+also: [public_compiles, public_waste, known_answers, counters, independent, refusals]
 """
 
 

@@ -1,7 +1,7 @@
 """A graph is compiled at every call and used once.
 
 fails: [device_counts]
-also: [public_compiles, public_eviction, known_answers, specialisation, eviction, counters, independent]
+also: [public_compiles, public_eviction, public_waste, known_answers, specialisation, eviction, counters, independent]
 """
 
 

@@ -1,7 +1,7 @@
 """Buckets are looked up in a list on the wrong side of equality.
 
 fails: [keys, keys_large]
-also: [public_keys, public_waste, device_counts, eviction, counters, independent]
+also: [public_keys, public_waste, known_answers, device_counts, eviction, counters]
 """
 
 from bisect import bisect_right

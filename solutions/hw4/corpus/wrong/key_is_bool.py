@@ -1,7 +1,7 @@
 """The key of length 1 is a comparison, not a number.
 
 fails: [keys]
-also: [public_keys, device_counts, specialisation, counters, outputs, caches, poison, inputs_kept, independent, known_answers]
+also: [public_keys, device_counts, specialisation, counters, outputs, caches, poison, inputs_kept]
 """
 
 _solved = bucket_key

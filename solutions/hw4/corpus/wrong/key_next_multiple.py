@@ -1,7 +1,7 @@
 """An exact multiple of 128 is moved to the next one.
 
 fails: [keys, keys_large]
-also: [public_keys, device_counts, eviction, public_waste, counters, independent]
+also: [public_keys, known_answers, device_counts, eviction, counters]
 says: A length that is a multiple of 128 already is moved into the next bucket.
 """
 

@@ -1,7 +1,7 @@
 """An exact power of two is moved to the next one.
 
 fails: [keys, keys_large]
-also: [public_keys, public_waste, device_counts, eviction, counters, independent]
+also: [public_keys, public_waste, known_answers, device_counts, eviction, counters]
 says: A length that is a power of two already is moved into the next bucket, which doubles its work.
 """
 

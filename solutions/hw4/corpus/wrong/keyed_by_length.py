@@ -1,7 +1,7 @@
 """Executables are filed under the exact length, whatever the policy's key.
 
 fails: [device_counts, specialisation]
-also: [public_compiles, eviction, counters, independent, known_answers]
+also: [public_compiles, public_waste, known_answers, eviction, counters]
 """
 
 

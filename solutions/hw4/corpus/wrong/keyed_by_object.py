@@ -1,7 +1,7 @@
 """Executables are filed under the identity of the array that was passed.
 
 fails: [device_counts, specialisation]
-also: [public_compiles, public_eviction, eviction, counters, independent, known_answers]
+also: [public_compiles, public_eviction, public_waste, known_answers, eviction, counters, independent]
 """
 
 

@@ -1,7 +1,7 @@
 """What automatic has seen is remembered by the class.
 
 fails: [specialisation]
-also: [public_compiles, device_counts, counters, independent, known_answers]
+also: [public_compiles, known_answers, device_counts, counters, independent]
 """
 
 

@@ -1,7 +1,7 @@
 """The mask hides the new token itself.
 
 fails: [outputs]
-also: [public_outputs, poison, independent, known_answers]
+also: [public_outputs, known_answers, poison, independent]
 """
 
 

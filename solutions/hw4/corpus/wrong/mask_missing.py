@@ -1,7 +1,7 @@
 """The mask is zero everywhere: padded columns take part in the softmax.
 
 fails: [outputs]
-also: [public_outputs, poison, independent, known_answers]
+also: [public_outputs, known_answers, poison, independent]
 says: "A key of zeros has the score 0, not -inf: without a mask the padding takes its share of the softmax."
 """
 

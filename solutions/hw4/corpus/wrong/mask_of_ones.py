@@ -1,7 +1,7 @@
 """The mask holds 1 and 0, as for a multiplication, but it is added.
 
 fails: [outputs]
-also: [public_outputs, poison, independent, known_answers]
+also: [public_outputs, known_answers, poison, independent]
 says: "The mask is added to the scores: 0 leaves a score alone, only -inf removes it."
 """
 

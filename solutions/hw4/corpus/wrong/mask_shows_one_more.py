@@ -1,7 +1,7 @@
 """The mask leaves the first padded column visible.
 
 fails: [outputs]
-also: [public_outputs, poison, independent, known_answers]
+also: [public_outputs, known_answers, poison, independent]
 """
 
 

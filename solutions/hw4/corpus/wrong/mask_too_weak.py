@@ -1,7 +1,7 @@
 """The mask is finite and too small to be forgotten by the softmax.
 
 fails: [outputs]
-also: [public_outputs, poison, independent, known_answers]
+also: [public_outputs, known_answers, poison, independent]
 """
 
 

@@ -1,7 +1,7 @@
 """The caches come back with the padding on them.
 
 fails: [caches]
-also: [public_outputs, poison, independent, known_answers]
+also: [public_outputs, poison, independent]
 says: What comes back has the padded length; the caller's cache has length S.
 """
 

@@ -1,7 +1,7 @@
 """y is rounded to single precision on the way out.
 
 fails: [outputs]
-also: [public_outputs, poison, independent, known_answers]
+also: [public_outputs, known_answers, poison, independent]
 """
 
 

@@ -1,7 +1,7 @@
 """The padding goes in front of the cache.
 
 fails: [outputs, caches]
-also: [public_outputs, poison, independent, known_answers]
+also: [public_outputs, known_answers, poison, independent]
 """
 
 

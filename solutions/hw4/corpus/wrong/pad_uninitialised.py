@@ -1,7 +1,7 @@
 """The padding is whatever np.empty returns.
 
 fails: [poison]
-also: [outputs, independent, known_answers]
+also: [public_outputs, known_answers, outputs, independent]
 says: "np.empty does not write zeros: what was in that memory before takes part, and 0 times NaN is NaN."
 """
 

@@ -1,7 +1,7 @@
 """K is padded with zeros, V with NaN, because masked columns do not count anyway.
 
 fails: [outputs, poison]
-also: [public_outputs, independent, known_answers]
+also: [public_outputs, known_answers, independent]
 """
 
 

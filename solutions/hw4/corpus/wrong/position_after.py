@@ -1,7 +1,7 @@
 """The new token is written behind the last slot.
 
 fails: [outputs, caches]
-also: [public_compiles, public_outputs, public_eviction, public_waste, device_counts, specialisation, eviction, counters, poison, inputs_kept, independent, known_answers]
+also: [public_compiles, public_outputs, public_eviction, public_waste, known_answers, device_counts, specialisation, eviction, counters, poison, inputs_kept, independent]
 """
 
 

@@ -1,7 +1,7 @@
 """The new token is written at the end of the padded cache.
 
 fails: [outputs, caches]
-also: [public_outputs, poison, independent, known_answers]
+also: [public_outputs, known_answers, poison, independent]
 says: The slot of the new token is taken from the padded length; its place is S - 1, wherever the padding ends.
 """
 

@@ -1,7 +1,7 @@
 """Padded caches are run by graphs without a mask.
 
 fails: [outputs, device_counts]
-also: [public_outputs, eviction, poison, independent, known_answers, public_compiles, public_eviction]
+also: [public_compiles, public_outputs, public_waste, known_answers, eviction, poison, independent]
 """
 
 

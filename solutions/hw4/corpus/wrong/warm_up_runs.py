@@ -1,7 +1,7 @@
 """Every new executable is run twice, once to warm it up.
 
 fails: [device_counts]
-also: [public_compiles, specialisation, eviction, inputs_kept, known_answers]
+also: [public_compiles, known_answers, specialisation, eviction, inputs_kept, independent]
 """
 
 
