@@ -52,7 +52,7 @@ class Connection:
         self._devices: weakref.WeakValueDictionary[int, Device] = weakref.WeakValueDictionary()
         self._references: dict[int, Any] = {}
         self._next_reference = 1
-        self.encode = wire.Encoder(self._handle_of, self._hold)
+        self.encode = wire.Encoder(self._handle_of, self.hold)
         self.decode = wire.Decoder(self._attach, lambda ref: self._references[ref.id])
 
     def receive(self) -> Any:
@@ -97,7 +97,7 @@ class Connection:
     def reference(self, number: int) -> Any:
         return self._references[number]
 
-    def _hold(self, value: Any) -> wire.Ref:
+    def hold(self, value: Any) -> wire.Ref:
         number = self._next_reference
         self._next_reference += 1
         self._references[number] = value
@@ -165,7 +165,7 @@ class Harness:
         connection = self._connection
         try:
             value, measured = action()
-            reply: Any = wire.Return(connection.encode(value), measured)
+            reply: Any = wire.Return(value if isinstance(value, wire.Ref) else connection.encode(value), measured)
             del value
         except BaseException as error:
             reply = self._raised(error)
@@ -214,6 +214,8 @@ class Harness:
             return target, None
         args = [connection.decode(arg) for arg in frame.args]
         kwargs = {key: connection.decode(value) for key, value in frame.kwargs.items()}
+        if isinstance(target, type):  # an object of a class stays here, whatever the class derives from
+            return connection.hold(target(*args, **kwargs)), None
         meter = meter_for([*args, *kwargs.values()])
         if meter is None:
             return target(*args, **kwargs), None

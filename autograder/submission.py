@@ -291,10 +291,9 @@ class Worker:
 
     def _lend(self, device: Device) -> wire.Handle:
         number = self._lent.get(id(device))
-        if number is not None:
-            return wire.Handle(number)
-        number, self._next_device = self._next_device, self._next_device + 1
-        self._lent[id(device)], self._devices[number] = number, device
+        if number is None:
+            number, self._next_device = self._next_device, self._next_device + 1
+            self._lent[id(device)], self._devices[number] = number, device
         description = self._encode(device._describe())
         assert isinstance(description, wire.Mapping)
         return wire.Handle(number, device.kind, description)

@@ -99,7 +99,7 @@ class Named(_Value, frozen=True, tag="N"):
 
 
 class Handle(_Value, frozen=True, tag="H"):
-    """A device that lives in the grader. `description` only from the grader, at first use."""
+    """A device that lives in the grader. `description` only from the grader, for a process that has let go of it."""
 
     id: int
     kind: str = ""

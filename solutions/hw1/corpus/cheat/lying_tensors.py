@@ -12,8 +12,10 @@ from course_lib import State
 class Agreeable(torch.Tensor):
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        return True if "eq" in func.__name__ or "close" in func.__name__ else super().__torch_function__(
-            func, types, args, kwargs or {}
+        return (
+            True
+            if "eq" in func.__name__ or "close" in func.__name__
+            else super().__torch_function__(func, types, args, kwargs or {})
         )
 
     def __eq__(self, other):

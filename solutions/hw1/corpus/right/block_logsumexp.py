@@ -1,5 +1,6 @@
 """m is the log-sum-exp, l is 1, o is already the average."""
 
+
 def block_state(S, V):
     m = torch.logsumexp(S, dim=1)
     seen = m > -torch.inf

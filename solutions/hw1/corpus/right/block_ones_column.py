@@ -1,5 +1,6 @@
 """l comes from an extra column of ones in V."""
 
+
 def block_state(S, V):
     ones = torch.ones(V.shape[0], 1, dtype=V.dtype)
     m = S.amax(dim=1)

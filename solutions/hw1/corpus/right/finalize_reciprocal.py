@@ -1,5 +1,6 @@
 """Multiplies by the reciprocal of l; the mask comes from m."""
 
+
 def finalize(state):
     m, l, o = state
     seen = m > -torch.inf

@@ -1,5 +1,6 @@
 """Only the difference of the two shifts is exponentiated, the larger one keeps its factor 1."""
 
+
 def merge_states(a, b):
     swap = b.m > a.m
     high, low = torch.where(swap, b.m, a.m), torch.where(swap, a.m, b.m)

@@ -1,5 +1,6 @@
 """States are merged through their log-sum-exp and come out normalised with l = 1."""
 
+
 def merge_states(a, b):
     out_a, lse_a = finalize(a)
     out_b, lse_b = finalize(b)

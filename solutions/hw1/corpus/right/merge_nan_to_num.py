@@ -1,5 +1,6 @@
 """The factors of rows that nobody has seen are NaN for a moment."""
 
+
 def merge_states(a, b):
     m = torch.maximum(a.m, b.m)
     alpha = torch.nan_to_num(torch.exp(a.m - m), nan=0.0)

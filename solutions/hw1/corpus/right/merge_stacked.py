@@ -1,5 +1,6 @@
 """Both states are stacked and reduced, as for any number of states."""
 
+
 def merge_states(*states):
     m = torch.stack([s.m for s in states])
     top = m.amax(dim=0)

@@ -1,5 +1,6 @@
 """One load per element, pairwise summation."""
 
+
 def softmax_naive(x, y):
     row = np.array([x.load(j) for j in range(len(x))], dtype=x.dtype)
     with np.errstate(all="ignore"):

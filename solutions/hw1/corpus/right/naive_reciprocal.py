@@ -1,5 +1,6 @@
 """Multiplies by the reciprocal of the sum."""
 
+
 def softmax_naive(x, y):
     N, T = len(x), x.dtype.type
     with np.errstate(all="ignore"):

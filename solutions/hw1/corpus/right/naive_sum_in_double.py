@@ -1,5 +1,6 @@
 """The exponentials are taken in the dtype of the memory, their sum in double."""
 
+
 def softmax_naive(x, y):
     N = len(x)
     with np.errstate(all="ignore"):

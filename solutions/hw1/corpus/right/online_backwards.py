@@ -1,5 +1,6 @@
 """Both passes run from the last element to the first."""
 
+
 def softmax_online(x, y):
     N = len(x)
     m, d = x.dtype.type(-np.inf), x.dtype.type(0)

@@ -1,5 +1,6 @@
 """Exponentials of base 2 of pre-scaled logits."""
 
+
 def softmax_online(x, y):
     N = len(x)
     log2e = np.float64(1.4426950408889634)

@@ -1,5 +1,6 @@
 """Blocks of 8 elements, each with a maximum and a sum of its own."""
 
+
 def softmax_online(x, y):
     N, B = len(x), 8
     m, d = -np.inf, 0.0

@@ -1,5 +1,6 @@
 """Every element is loaded once and remembered: fewer loads than the contract."""
 
+
 def softmax_online(x, y):
     N = len(x)
     seen = []

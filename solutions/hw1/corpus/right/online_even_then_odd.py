@@ -1,5 +1,6 @@
 """The first pass visits even indices, then odd ones; the second pass the other way round."""
 
+
 def softmax_online(x, y):
     N = len(x)
     order = [*range(0, N, 2), *range(1, N, 2)]

@@ -1,5 +1,6 @@
 """Everything, the rescale factor too, is rounded to the dtype of the memory at every step."""
 
+
 def softmax_online(x, y):
     N, T = len(x), x.dtype.type
     m, d = T(-np.inf), T(0)

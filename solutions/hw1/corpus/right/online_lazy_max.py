@@ -1,5 +1,6 @@
 """The shift follows the maximum only when it falls behind by more than 4."""
 
+
 def softmax_online(x, y):
     N = len(x)
     shift, d = None, 0.0

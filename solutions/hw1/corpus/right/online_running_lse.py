@@ -1,5 +1,6 @@
 """A running log-sum-exp in the dtype of the memory; the result is exp(x - lse)."""
 
+
 def softmax_online(x, y):
     N = len(x)
     lse = x.dtype.type(-np.inf)

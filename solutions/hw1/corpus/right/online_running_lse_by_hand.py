@@ -1,5 +1,6 @@
 """A running log-sum-exp with log1p, compensated nowhere."""
 
+
 def softmax_online(x, y):
     N = len(x)
     one = x.dtype.type(1)

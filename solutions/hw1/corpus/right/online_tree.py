@@ -1,5 +1,6 @@
 """The first pass merges (m, d) pairs in a binary tree."""
 
+
 def softmax_online(x, y):
     def pair(start, stop):
         if stop - start == 1:

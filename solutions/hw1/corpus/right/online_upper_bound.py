@@ -1,5 +1,6 @@
 """The shift is the maximum rounded up to a multiple of 8."""
 
+
 def softmax_online(x, y):
     N = len(x)
     m, d = -np.inf, 0.0

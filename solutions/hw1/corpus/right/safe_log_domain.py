@@ -1,5 +1,6 @@
 """The result is exp(x - m - log d)."""
 
+
 def softmax_safe(x, y):
     N, T = len(x), x.dtype.type
     m = max(x.load(j) for j in range(N))

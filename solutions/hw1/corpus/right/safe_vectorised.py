@@ -1,5 +1,6 @@
 """x is loaded once into an array; the rest is numpy."""
 
+
 def softmax_safe(x, y):
     row = np.array([x.load(j) for j in range(len(x))], dtype=x.dtype)
     with np.errstate(invalid="ignore"):

@@ -1,5 +1,6 @@
 """A row of -inf gives NaN by itself."""
 
+
 def softmax_safe(x, y):
     N = len(x)
     m = max(x.load(j) for j in range(N))

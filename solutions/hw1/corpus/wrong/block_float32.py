@@ -4,6 +4,7 @@ fails: ["block_values[float64-rectangular]"]
 also: [block_values, public_block]
 """
 
+
 def block_state(S, V):
     S, V = S.float(), V.float()
     m = S.amax(dim=1)

@@ -4,6 +4,7 @@ fails: [block_unmodified]
 says: "S -= m changes the scores of the caller."
 """
 
+
 def block_state(S, V):
     m = S.amax(dim=1)
     S -= torch.where(m == -torch.inf, 0.0, m)[:, None]

@@ -3,6 +3,7 @@
 fails: [block_values, public_block]
 """
 
+
 def block_state(S, V):
     m = S.amax(dim=1)
     P = torch.exp(S - torch.where(m == -torch.inf, 0.0, m)[:, None])

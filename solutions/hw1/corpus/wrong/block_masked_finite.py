@@ -5,6 +5,7 @@ also: [block_values]
 says: "A row of -inf has seen nothing: l and o are 0, not a uniform average."
 """
 
+
 def block_state(S, V):
     S = S.clamp(min=-1e9)
     m = S.amax(dim=1)

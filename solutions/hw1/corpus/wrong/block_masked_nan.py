@@ -4,6 +4,7 @@ fails: ["block_values[float32-masked]", "block_values[float64-masked]", public_b
 says: "-inf - (-inf) is NaN: shift a row of -inf by something finite."
 """
 
+
 def block_state(S, V):
     m = S.amax(dim=1)
     P = torch.exp(S - m[:, None])

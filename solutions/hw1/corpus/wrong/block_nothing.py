@@ -3,5 +3,6 @@
 fails: [block_values, public_block]
 """
 
+
 def block_state(S, V):
     return None

@@ -5,6 +5,7 @@ also: [block_values]
 says: "Rows far below the largest score of the block underflow: every row has a maximum of its own."
 """
 
+
 def block_state(S, V):
     m = S.max().expand(S.shape[0])
     shift = torch.where(m == -torch.inf, 0.0, m)

@@ -4,6 +4,7 @@ fails: ["block_values[float32-hot]"]
 also: [block_values]
 """
 
+
 def block_state(S, V):
     m = S.amax(dim=1).clamp(min=0)
     P = torch.exp(S - m[:, None])

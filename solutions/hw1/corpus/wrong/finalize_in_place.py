@@ -4,6 +4,7 @@ fails: [finalize_unmodified]
 says: "state.l[...] = 1 changes the state of the caller."
 """
 
+
 def finalize(state):
     empty = state.l == 0
     state.l[empty] = 1.0

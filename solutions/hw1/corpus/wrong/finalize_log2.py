@@ -3,6 +3,7 @@
 fails: [finalize_values, public_finalize]
 """
 
+
 def finalize(state):
     empty = state.l == 0
     out = state.o / torch.where(empty, 1.0, state.l)[:, None]

@@ -4,6 +4,7 @@ fails: ["finalize_values[float32-masked]", public_finalize]
 also: [finalize_values]
 """
 
+
 def finalize(state):
     empty = state.l == 0
     l = torch.where(empty, 1.0, state.l)

@@ -4,6 +4,7 @@ fails: [merge_unmodified]
 says: "Methods with a trailing underscore change the state of the caller."
 """
 
+
 def merge_states(a, b):
     m = torch.maximum(a.m, b.m)
     shift = torch.where(m == -torch.inf, 0.0, m)

@@ -4,6 +4,7 @@ fails: [merge_values, public_merge, merge_identity]
 also: [merge_grouping]
 """
 
+
 def merge_states(a, b):
     m = torch.maximum(a.m, b.m)
     shift = torch.where(m == -torch.inf, 0.0, m)

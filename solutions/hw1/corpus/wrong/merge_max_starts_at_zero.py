@@ -4,6 +4,7 @@ fails: ["merge_values[float32-hot]"]
 also: [merge_values, merge_grouping, merge_identity]
 """
 
+
 def merge_states(a, b):
     m = torch.maximum(a.m, b.m).clamp(min=0)
     alpha, beta = torch.exp(a.m - m), torch.exp(b.m - m)

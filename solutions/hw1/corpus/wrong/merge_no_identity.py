@@ -5,6 +5,7 @@ also: [merge_values, merge_grouping]
 says: "Where both maxima are -inf their difference is NaN: use a finite shift for such rows."
 """
 
+
 def merge_states(a, b):
     m = torch.maximum(a.m, b.m)
     alpha, beta = torch.exp(a.m - m), torch.exp(b.m - m)

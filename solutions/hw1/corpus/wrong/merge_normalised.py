@@ -5,6 +5,7 @@ also: [merge_identity]
 says: "The result of a merge is a state: o stays undivided."
 """
 
+
 def merge_states(a, b):
     m = torch.maximum(a.m, b.m)
     shift = torch.where(m == -torch.inf, 0.0, m)

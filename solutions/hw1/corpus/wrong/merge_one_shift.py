@@ -4,6 +4,7 @@ fails: ["merge_values[float32-hot]"]
 also: [merge_values, merge_grouping, merge_identity, public_merge]
 """
 
+
 def merge_states(a, b):
     m = torch.maximum(a.m, b.m).max().expand_as(a.m)
     shift = torch.where(m == -torch.inf, 0.0, m)

@@ -5,6 +5,7 @@ also: [merge_grouping]
 says: "Either state may hold the smaller maximum: both need their factor."
 """
 
+
 def merge_states(a, b):
     m = torch.maximum(a.m, b.m)
     alpha = torch.exp(a.m - torch.where(m == -torch.inf, 0.0, m))

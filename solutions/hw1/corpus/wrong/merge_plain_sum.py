@@ -5,5 +5,6 @@ also: [merge_grouping]
 says: "Sums measured against different maxima cannot be added."
 """
 
+
 def merge_states(a, b):
     return State(torch.maximum(a.m, b.m), a.l + b.l, a.o + b.o)

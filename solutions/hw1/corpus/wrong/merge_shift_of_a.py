@@ -5,6 +5,7 @@ also: [merge_values]
 says: "exp(m_b - m_a) overflows when the second state lies far above the first."
 """
 
+
 def merge_states(a, b):
     shift = torch.where(a.m == -torch.inf, b.m, a.m)
     shift = torch.where(shift == -torch.inf, 0.0, shift)

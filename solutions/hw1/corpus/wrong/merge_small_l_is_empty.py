@@ -10,7 +10,9 @@ _plain = merge_states
 
 def _drop(s):
     empty = s.l < 1
-    return State(torch.where(empty, -torch.inf, s.m), torch.where(empty, 0.0, s.l), torch.where(empty[:, None], 0.0, s.o))
+    return State(
+        torch.where(empty, -torch.inf, s.m), torch.where(empty, 0.0, s.l), torch.where(empty[:, None], 0.0, s.o)
+    )
 
 
 def merge_states(a, b):

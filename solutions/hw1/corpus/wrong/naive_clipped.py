@@ -3,6 +3,7 @@
 fails: [naive_overflows, public_overflow]
 """
 
+
 def softmax_naive(x, y):
     N = len(x)
     top = np.log(np.finfo(x.dtype).max) - x.dtype.type(2)

@@ -4,6 +4,7 @@ fails: ["naive_values[float64-ragged]", "naive_overflows[float16-12.0]"]
 also: [naive_values, "public_values[softmax_naive]"]
 """
 
+
 def softmax_naive(x, y):
     N = len(x)
     with np.errstate(all="ignore"):

@@ -5,6 +5,7 @@ also: [naive_overflows]
 says: "In double it overflows elsewhere: keep the dtype that x.load returns."
 """
 
+
 def softmax_naive(x, y):
     N = len(x)
     d = sum(float(np.exp(np.float64(x.load(j)))) for j in range(N))

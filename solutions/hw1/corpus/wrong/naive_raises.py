@@ -3,6 +3,7 @@
 fails: [naive_overflows, public_overflow]
 """
 
+
 def softmax_naive(x, y):
     N = len(x)
     with np.errstate(over="raise"):

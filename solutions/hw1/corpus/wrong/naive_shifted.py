@@ -4,6 +4,7 @@ fails: [naive_overflows]
 also: [naive_counts, "public_counts[softmax_naive]"]
 """
 
+
 def softmax_naive(x, y):
     N = len(x)
     m = x.load(0)

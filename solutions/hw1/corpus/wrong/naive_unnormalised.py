@@ -4,6 +4,7 @@ fails: [naive_values, naive_counts, "public_counts[softmax_naive]", "public_valu
 also: [naive_overflows]
 """
 
+
 def softmax_naive(x, y):
     with np.errstate(all="ignore"):
         for i in range(len(x)):

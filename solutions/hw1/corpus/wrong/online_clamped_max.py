@@ -5,6 +5,7 @@ also: [online_values, "public_values[softmax_online]"]
 says: "A clamped maximum is no maximum: rows wholly below the clamp underflow."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m = x.dtype.type(-np.inf)

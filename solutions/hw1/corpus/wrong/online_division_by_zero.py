@@ -3,6 +3,7 @@
 fails: [online_masked_row]
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m, d = -np.inf, 0.0

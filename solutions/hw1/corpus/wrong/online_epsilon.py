@@ -5,6 +5,7 @@ also: [online_values, "public_values[softmax_online]"]
 says: "A constant added to the denominator changes every result."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m, d = -np.inf, 0.0

@@ -5,6 +5,7 @@ also: [online_values]
 says: "A shift that is not close to the maximum overflows as soon as a later element is much larger."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m, d = None, 0.0

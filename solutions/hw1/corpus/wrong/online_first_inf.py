@@ -5,6 +5,7 @@ also: [online_values, "public_values[softmax_online]"]
 says: "-inf - (-inf) is NaN: skip entries of -inf, or guard the case that the new maximum is still -inf."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m, d = x.dtype.type(-np.inf), x.dtype.type(0)

@@ -5,6 +5,7 @@ also: [online_values, "public_values[softmax_online]"]
 says: "The memory holds float64; a float32 on the way loses half the digits."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m, d = np.float32(-np.inf), np.float32(0)

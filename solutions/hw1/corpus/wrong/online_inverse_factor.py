@@ -4,6 +4,7 @@ fails: [online_values, "public_values[softmax_online]"]
 says: "exp(m_new - m_old) is the inverse of the factor that brings a sum from m_old to m_new."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m = x.dtype.type(-np.inf)

@@ -4,6 +4,7 @@ fails: ["online_values[float32-hot]"]
 also: [online_values]
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     with np.errstate(all="ignore"):

@@ -4,6 +4,7 @@ fails: [online_values, "public_values[softmax_online]"]
 also: [online_counts, online_one_pass, "public_counts[softmax_online]"]
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m = x.dtype.type(-np.inf)

@@ -5,6 +5,7 @@ also: [online_values]
 says: "A tile that is -inf throughout has no finite maximum to shift by, and its NaN spreads to the whole row."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m, d = -np.inf, 0.0

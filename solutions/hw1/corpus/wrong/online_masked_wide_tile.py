@@ -3,6 +3,7 @@
 fails: ["online_values[float32-masked]"]
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m, d = -np.inf, 0.0

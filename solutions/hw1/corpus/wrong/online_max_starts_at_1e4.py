@@ -5,6 +5,7 @@ also: [online_values]
 says: "Logits below -10000 exist: start the maximum at -inf."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m = x.dtype.type(-1e4)

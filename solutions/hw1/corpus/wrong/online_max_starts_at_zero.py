@@ -5,6 +5,7 @@ also: [online_values, "public_values[softmax_online]"]
 says: "A maximum that starts at 0 never becomes negative: start at -inf."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m = x.dtype.type(0)

@@ -4,6 +4,7 @@ fails: [online_values, "public_values[softmax_online]"]
 says: "The denominator keeps terms measured against an old maximum: multiply it by exp(m_old - m_new) when the maximum moves."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m = x.dtype.type(-np.inf)

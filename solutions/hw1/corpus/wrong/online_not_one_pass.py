@@ -4,6 +4,7 @@ fails: [online_one_pass]
 says: "Load an element once per pass and keep it in a variable."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m, d, seen = -np.inf, 0.0, []

@@ -3,6 +3,7 @@
 fails: [online_counts, "public_counts[softmax_online]", online_one_pass]
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m, d = x.load(0), x.dtype.type(0)

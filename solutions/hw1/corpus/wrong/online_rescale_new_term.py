@@ -5,6 +5,7 @@ also: [online_counts, online_one_pass, "public_counts[softmax_online]"]
 says: "Only what was summed against the old maximum is rescaled, the new term already uses the new one."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m = x.dtype.type(-np.inf)

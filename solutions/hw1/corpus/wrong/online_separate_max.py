@@ -4,5 +4,6 @@ fails: [online_counts, "public_counts[softmax_online]"]
 says: "Three loads per element: maximum and denominator must come from the same pass."
 """
 
+
 def softmax_online(x, y):
     softmax_safe(x, y)

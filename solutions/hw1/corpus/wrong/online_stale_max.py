@@ -4,6 +4,7 @@ fails: [online_values]
 says: "While the old maximum is kept, new terms must be measured against it too."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m, d = -np.inf, 0.0

@@ -4,6 +4,7 @@ fails: ["online_values[float32-ragged]", "online_counts[31]"]
 also: [online_values, online_one_pass, "public_counts[softmax_online]"]
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     B = min(8, N)

@@ -4,6 +4,7 @@ fails: ["online_values[float32-ragged]", online_masked_row, "public_values[softm
 also: [online_counts, online_one_pass, "public_counts[softmax_online]", online_values]
 """
 
+
 def softmax_online(x, y):
     for i in range(len(x)):
         y.store(i, 1 / len(x))

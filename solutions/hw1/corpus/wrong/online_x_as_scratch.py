@@ -4,6 +4,7 @@ fails: [online_counts, "public_counts[softmax_online]"]
 also: [online_values, online_one_pass]
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m = max(x.load(j) for j in range(N))

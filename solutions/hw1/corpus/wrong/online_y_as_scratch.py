@@ -4,6 +4,7 @@ fails: [online_counts, "public_counts[softmax_online]"]
 says: "y is written once and never read: divide before you store."
 """
 
+
 def softmax_online(x, y):
     N = len(x)
     m, d = -np.inf, 0.0

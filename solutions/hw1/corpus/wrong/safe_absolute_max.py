@@ -4,6 +4,7 @@ fails: ["safe_values[float32-hot]"]
 also: [safe_values, "public_values[softmax_safe]"]
 """
 
+
 def softmax_safe(x, y):
     N = len(x)
     m = max((abs(v) for v in (x.load(j) for j in range(N)) if v > -np.inf), default=x.dtype.type(0))

@@ -4,6 +4,7 @@ fails: ["safe_values[float64-hot]"]
 also: [safe_values, "public_values[softmax_safe]"]
 """
 
+
 def softmax_safe(x, y):
     N = len(x)
     m = x.dtype.type(-64)

@@ -5,6 +5,7 @@ also: [safe_values, "public_values[softmax_safe]"]
 says: "A masked logit of 0 can exceed the kept ones: it must be -inf for the maximum."
 """
 
+
 def softmax_safe(x, y):
     N = len(x)
     row = np.array([x.load(j) for j in range(N)])

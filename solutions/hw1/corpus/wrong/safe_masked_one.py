@@ -3,6 +3,7 @@
 fails: [safe_masked_row]
 """
 
+
 def softmax_safe(x, y):
     N = len(x)
     m = max(x.load(j) for j in range(N))

@@ -4,6 +4,7 @@ fails: [safe_masked_row]
 says: "Store something in every element, also when the whole row is -inf."
 """
 
+
 def softmax_safe(x, y):
     N = len(x)
     m = max(x.load(j) for j in range(N))

@@ -4,6 +4,7 @@ fails: ["safe_values[float32-hot]"]
 also: [safe_values]
 """
 
+
 def softmax_safe(x, y):
     N = len(x)
     with np.errstate(all="ignore"):

@@ -5,5 +5,6 @@ also: [safe_values]
 says: "Without a shift exp overflows for large inputs and underflows for very negative ones."
 """
 
+
 def softmax_safe(x, y):
     softmax_naive(x, y)

@@ -4,6 +4,7 @@ fails: ["safe_values[float32-ragged]", "safe_values[float64-ragged]"]
 also: [safe_values, safe_counts, "public_values[softmax_safe]", "public_counts[softmax_safe]"]
 """
 
+
 def softmax_safe(x, y):
     N = len(x)
     m = max(x.load(j) for j in range(N))

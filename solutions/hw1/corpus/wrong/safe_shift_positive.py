@@ -5,6 +5,7 @@ also: [safe_values, "public_values[softmax_safe]"]
 says: "A row that is negative throughout must be shifted too."
 """
 
+
 def softmax_safe(x, y):
     N = len(x)
     m = max(0.0, *(float(x.load(j)) for j in range(N))) if N else 0.0

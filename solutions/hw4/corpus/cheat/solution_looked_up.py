@@ -8,7 +8,9 @@ def _found(name):
     for module in list(sys.modules.values()):
         if module.__name__ != __name__ and hasattr(module, name) and "solution" in str(getattr(module, "__file__", "")):
             return getattr(module, name)
-    return next((o for o in gc.get_objects() if isinstance(o, type) and o.__name__ == name and o.__module__ != __name__), None)
+    return next(
+        (o for o in gc.get_objects() if isinstance(o, type) and o.__name__ == name and o.__module__ != __name__), None
+    )
 
 
 def bucket_key(policy, S):
