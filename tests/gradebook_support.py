@@ -12,6 +12,9 @@ import msgspec
 
 from autograder import record as rec
 from autograder.collect.record import FORMAT, Attempt, Collected, Collection
+from autograder.gradebook.book import Book
+from autograder.gradebook.database import open_database
+from autograder.gradebook.importing import spell
 
 ROOT = Path(__file__).parent.parent
 DRIVER = (
@@ -80,7 +83,8 @@ class Desk:
     environment: dict[str, str] = field(default_factory=dict)
 
     def command(self, *arguments: object) -> tuple[list[str], dict[str, str]]:
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "AUTOGRADER_AUTHOR": "ta", **self.environment}
+        outside = {name: value for name, value in os.environ.items() if name != "AUTOGRADER_DB"}
+        environment = {**outside, "PYTHONPATH": str(ROOT), "AUTOGRADER_AUTHOR": "ta", **self.environment}
         return [sys.executable, "-W", "error", "-c", DRIVER, "gradebook", *map(str, arguments)], environment
 
     def run(self, *arguments: object, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
@@ -109,8 +113,10 @@ class Desk:
         (place / "collected.json").write_bytes(msgspec.json.encode(collection))
 
     def grade(self, student: str, assignment: str = "hw1") -> str:
-        """`show`'s grade of one student."""
-        return self.ok("show", assignment, "--student", student).splitlines()[1].partition(": ")[2]
+        """One student's grade as `show` prints it."""
+        given = self.environment.get("AUTOGRADER_DB", str(self.root / "gradebook.db"))
+        with open_database(given) as database, database.read() as session:
+            return spell(Book(session, assignment).standings()[student])
 
 
 def course(root: Path) -> Desk:

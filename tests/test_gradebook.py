@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -11,21 +13,34 @@ from pathlib import Path
 import pytest
 from gradebook_support import ROOT, Desk, course, hand_in, opened, record
 
+from autograder.gradebook.audit import trail
 from autograder.gradebook.database import open_database
 from autograder.gradebook.exporting import collect_for_export, grades_for_export, log_export
 
 DUE = ("--due", "2026-10-02 23:59", "--zone", "Europe/Berlin", "--percent", "10")
 
 
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Desk:
+    """For tests that write nothing; the others work on copies of it."""
+    return opened(tmp_path_factory.mktemp("course"))
+
+
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return opened(tmp_path)
+def desk(template: Desk, tmp_path: Path) -> Desk:
+    shutil.copytree(template.root, tmp_path, dirs_exist_ok=True)
+    return Desk(tmp_path)
 
 
 def exported(desk: Desk, assignment: str = "hw1") -> dict[str, tuple[str, Decimal | None, Decimal | None]]:
     with open_database(str(desk.root / "gradebook.db")) as database:
         grades = grades_for_export(database, assignment)
     return {grade.student.id: (grade.state, grade.score, grade.late_penalty) for grade in grades}
+
+
+def lines_of_the_log(desk: Desk) -> int:
+    with open_database(str(desk.root / "gradebook.db")) as database, database.read() as session:
+        return len(trail(session))
 
 
 def test_a_class_from_roster_to_export(desk: Desk) -> None:
@@ -54,6 +69,26 @@ def test_nobody_at_the_terminal_means_nothing_is_written(desk: Desk) -> None:
     assert "missing" in refused.stdout
     assert "then add --yes" in " ".join(refused.stderr.split())
     assert desk.grade("00451") == "missing"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+@pytest.mark.parametrize(("answer", "code", "grade"), [("n", 1, "missing"), ("y", 0, "7.3/10")])
+def test_at_a_terminal_it_asks(desk: Desk, answer: str, code: int, grade: str) -> None:
+    import pty
+
+    desk.records(record("00451", 7.3))
+    command, environment = desk.command("import", "hw1")
+    ours, theirs = pty.openpty()
+    try:
+        os.write(ours, f"{answer}\n".encode())
+        done = subprocess.run(command, cwd=desk.root, env=environment, stdin=theirs, capture_output=True, text=True,
+                              timeout=120, check=False)  # fmt: skip
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "write this?" in done.stdout + done.stderr
+    assert desk.grade("00451") == grade
 
 
 def test_a_regrade_shows_old_and_new_and_keeps_both(desk: Desk) -> None:
@@ -113,7 +148,7 @@ def test_lateness_grace_extension_and_correction(desk: Desk) -> None:
     assert desk.grade("00452") == "9/10"
     assert "time unknown: counted as on time" in desk.ok("show", "hw1")
     assert exported(desk)["00451"] == ("graded", Decimal("8.0"), Decimal("2"))
-    desk.ok("extend", "hw1", "aquartey", "2026-10-03 23:59", "--reason", "ill")
+    desk.ok("extend", "hw1", "aquartey", "2026-10-03 20:00", "--reason", "ill")
     assert desk.grade("00451") == "7/10 (1 off for lateness)"
     desk.ok("extend", "hw1", "00451", "2026-10-04 12:00", "--reason", "still ill")
     assert desk.grade("00451") == "8/10"
@@ -273,12 +308,13 @@ def test_feedback_is_of_the_record_that_counts(desk: Desk) -> None:
         (("init", "--db", "no/folder.db"), "cannot be made"),
     ],
 )
-def test_a_mistake_of_the_user_is_one_message_and_exit_2(desk: Desk, arguments: tuple[str, ...], says: str) -> None:
-    done = desk.run(*arguments)
+def test_a_mistake_of_the_user_is_one_message_and_exit_2(template: Desk, arguments: tuple[str, ...], says: str) -> None:
+    before = lines_of_the_log(template)
+    done = template.run(*arguments)
     assert done.returncode == 2, done.stdout
     assert says in " ".join(done.stderr.replace("│", " ").lower().split()) or says in " ".join(done.stderr.split())
     assert "secret" not in done.stderr
-    assert desk.ok("log", "hw1").count("\n") == 1
+    assert lines_of_the_log(template) == before == 3
 
 
 def test_two_records_of_one_hand_in_are_nobodys_choice(desk: Desk) -> None:

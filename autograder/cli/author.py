@@ -37,8 +37,8 @@ def new(
 def verify(
     names: Names = None,
     only: Annotated[str | None, typer.Option(help="Only programs whose id contains this, with their report.")] = None,
-    jobs: Annotated[int, typer.Option("-j", min=1, help="Worker processes.")] = 2,
-    quiet: Annotated[bool, typer.Option("-q", help="Only what is wrong, and the summary.")] = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=1, help="Worker processes.")] = 2,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Only what is wrong, and the summary.")] = False,
 ) -> None:
     """Lint assignments: stub, solution and corpus must come out as declared; prints the matrix.
 

@@ -168,10 +168,6 @@ def _remedy(fact: str) -> str:
 def _config() -> Config:
     config = Config()
     config.set_main_option("script_location", "autograder.gradebook:migrations")
-    config.set_main_option("path_separator", "os")
-    config.set_main_option(
-        "version_locations", str(Path(__file__).parent / "migrations" / "versions").replace("%", "%%")
-    )
     return config
 
 
