@@ -41,6 +41,9 @@ from autograder.submission import Context, Output
 Suite = Literal["public", "hidden"]
 MESSAGE_OF_HIDDEN = 160
 """Characters of an exception's message shown for a hidden check: enough to recognise it, too few for its data."""
+NAME_OF_HIDDEN = 40
+FRAMES_OF_HIDDEN = 3
+"""Names can be made up at run time, so a traceback of a hidden check is short too."""
 STUB_TIMEOUTS = 2
 """After so many checks of one stub ran out of time, its other checks are not run."""
 
@@ -246,7 +249,8 @@ def _without_data(failure: rec.Failure | None) -> rec.Failure | None:
         message = failure.message
         if len(message) > MESSAGE_OF_HIDDEN:
             message = message[:MESSAGE_OF_HIDDEN] + " ..."
-        return rec.Exception_(failure.exception, message, failure.frames, failure.expected)
+        frames = [rec.Frame(f.line, f.function[:NAME_OF_HIDDEN], f.code) for f in failure.frames[-FRAMES_OF_HIDDEN:]]
+        return rec.Exception_(failure.exception[:NAME_OF_HIDDEN], message, frames, failure.expected)
     return failure
 
 

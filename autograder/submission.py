@@ -24,6 +24,11 @@ from course_lib._device import Device, ProtocolViolation
 KEEP = 32 << 10
 """Bytes kept of the beginning and of the end of what a check printed."""
 NOT_WRITTEN = "is not written yet"
+MAX_NOT_WRITTEN = 120
+MAX_MESSAGE = 4000
+MAX_FRAMES = 12
+MAX_REFERENCES = 10_000
+"""Objects of one process that the grader may hold at a time."""
 PATIENCE = 3
 """A check may wait this many times its limit in wall time, as long as the submission got less processor time."""
 _CPUCLOCK_SCHED = 2
@@ -126,7 +131,8 @@ class Worker:
         self._next_device = 1
         self._dropped: list[int] = []
         self._encode = wire.Encoder(self._lend, self._reference_of)
-        self._decode = wire.Decoder(self._device_of, lambda ref: Reference(self, ref.id, ref.type))
+        self._decode = wire.Decoder(self._device_of, self._refer)
+        self._live_references = 0
         self.alive = True
         self.exit: Exit | None = None
         self._processor_before = 0.0
@@ -179,6 +185,7 @@ class Worker:
         """Send a frame, serve device requests until its Return arrives."""
         self.budget.doing = doing
         begun, self._processor_before = time.monotonic(), self._processor_seconds()
+        self._process.channel.settimeout(max(PATIENCE * self.budget.left, 1.0))
         try:
             self._send(frame)
             while True:
@@ -197,6 +204,9 @@ class Worker:
     def _send(self, frame: Any) -> None:
         try:
             self._process.channel.sendall(self._codec.pack(frame))
+        except TimeoutError:  # a process that does not read
+            self.stop()
+            raise TimedOut(self.budget.seconds, self.budget.doing) from None
         except OSError:
             raise self._died() from None
 
@@ -309,21 +319,31 @@ class Worker:
             return wire.Ref(value._number)
         raise TypeError(f"a {type(value).__name__} cannot travel to a submission")
 
+    def _refer(self, ref: wire.Ref) -> Reference:
+        self._live_references += 1
+        if self._live_references > MAX_REFERENCES:
+            raise ProtocolViolation(f"more than {MAX_REFERENCES:,} live references")
+        return Reference(self, ref.id, ref.type[: wire.MAX_NAME])
+
     def forget(self, number: int) -> None:
+        self._live_references -= 1
         if self.alive:
             self._dropped.append(number)
 
     # ---------------------------------------------------------------------------------------------------- endings
     def _raised(self, raised: wire.Raised) -> Exception:
-        frames = [Frame(where.line, where.function, self._source.line(where.line)) for where in raised.frames]
+        frames = [
+            Frame(where.line, where.function[: wire.MAX_NAME], self._source.line(where.line))
+            for where in raised.frames[-MAX_FRAMES:]
+        ]
         if raised.syntax_line is not None and "SyntaxError" in raised.bases:
             frames = [*frames, Frame(raised.syntax_line, "<module>", self._source.line(raised.syntax_line))]
         if "NotImplementedError" in raised.bases and (not raised.message or raised.message.endswith(NOT_WRITTEN)):
-            return NotWritten(raised.message or "not written yet")
+            return NotWritten(raised.message[:MAX_NOT_WRITTEN] or "not written yet")
         limit = _limit_behind(raised)
         if limit is not None:
             return OverLimit(limit, *_limit_value(limit, self.budget), self.budget.doing)
-        return SubmissionRaised(raised.type, raised.bases, raised.message, frames)
+        return SubmissionRaised(raised.type[: wire.MAX_NAME], raised.bases, raised.message[:MAX_MESSAGE], frames)
 
     def _died(self) -> Exception:
         self._reap()

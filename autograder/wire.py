@@ -22,6 +22,10 @@ MAX_FRAME: Final = 64 << 20
 """Largest frame in bytes, either direction."""
 MAX_DEPTH: Final = 24
 MAX_ITEMS: Final = 1 << 20
+MAX_VALUES: Final = 1 << 18
+"""Values in one frame, counted through all its containers."""
+MAX_NAME: Final = 80
+"""Characters kept of a name that the submission chose (types, functions)."""
 MAX_DIMENSIONS: Final = 16
 MAX_INT_DIGITS: Final = 4096
 _HEADER: Final = struct.Struct("<I")
@@ -325,8 +329,12 @@ class Decoder:
     def __init__(self, handle: Callable[[Handle], Any], ref: Callable[[Ref], Any]) -> None:
         self._handle = handle
         self._ref = ref
+        self._count = 0
 
     def __call__(self, value: Value, depth: int = 0) -> Any:
+        self._count = self._count + 1 if depth else 1
+        if self._count > MAX_VALUES:
+            raise ProtocolViolation(f"more than {MAX_VALUES:,} values in one message")
         if not isinstance(value, _Value):
             return value
         if depth > MAX_DEPTH:
