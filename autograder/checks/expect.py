@@ -360,5 +360,5 @@ def _event_beyond(hbm: Any, name: str, op: str, limit: int) -> str | None:
             again = (op, str(event.slice)) in seen
             seen.add((op, str(event.slice)))
             if total > limit:
-                return f"event {number}: {op} {name}{event.slice}" + (" again" if again else "")
+                return f"event {number}: {event}" + (" again" if again else "")
     return None

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from autograder.cli import author, exporting, staff, student
+from autograder.cli import author, exporting, gradebook, staff, student
 from autograder.cli.common import EXIT_GRADER, EXIT_USAGE, stderr
 from autograder.errors import AutograderError, GraderError
 
@@ -20,6 +20,7 @@ app = typer.Typer(
 )
 student.register(app)
 staff.register(app)
+gradebook.register(app)
 exporting.register(app)
 author.register(app)
 
