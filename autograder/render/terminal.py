@@ -141,8 +141,9 @@ def _failure(result: CheckResult, record: Record) -> Group:
     ]
     if result.case:
         lines.insert(1, Text(f"case class: {result.case}", style="dim"))
-    if result.misconception:
-        lines.append(Text.assemble(("it behaves like this: ", "bold"), result.misconception))
+    known = [check.misconception for check in record.checks if check.stub == result.stub and check.misconception]
+    if known:
+        lines.append(Text.assemble(("it behaves like this: ", "bold"), result.misconception or known[0]))
     if result.hint:
         lines.append(Text.assemble(("hint: ", "bold"), result.hint))
     if result.output and result.output.text:
