@@ -22,6 +22,9 @@ from autograder.manifest import Assignment
 from autograder.pool import Setup, Task, grade_many
 from autograder.running import find_module, read_module
 
+MAX_NAME_BYTES = 200
+"""Of a student's folder, so that the record's file has a name too."""
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -38,6 +41,22 @@ class Summary:
     @property
     def faults(self) -> list[str]:
         return [record.submission.id for record in self.graded if record.score is None]
+
+
+def _own_module(assignment: Assignment, folder: Path) -> Path:
+    """The hand-in in a student's folder: never through a link, which could lead to the solution or the secret."""
+    name = folder.name
+    if any(0xD800 <= ord(char) <= 0xDFFF for char in name) or len(name.encode()) > MAX_NAME_BYTES:
+        raise UsageError("the folder's name is not UTF-8, or too long for a file name; rename the folder")
+    if not name.isprintable():
+        raise UsageError("the folder's name has control characters; rename the folder")
+    path = find_module(assignment, folder)
+    inside = path.relative_to(folder).parts
+    if any(part.is_symlink() for part in (folder, *(folder.joinpath(*inside[:n]) for n in range(1, len(inside) + 1)))):
+        raise UsageError(
+            f"{assignment.module} is reached through a link, which is not followed; put the file itself there"
+        )
+    return path
 
 
 class Batch:
@@ -61,13 +80,22 @@ class Batch:
         self._isolation, self._students, self._force = isolation, students, force
         self._kit = kit_version(assignment)
 
+    def _prepare(self) -> None:
+        """The output folder, before anything is graded."""
+        try:
+            self._out.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise UsageError(
+                f"{self._out} cannot be the output folder: {error.strerror}; choose another --out"
+            ) from None
+
     def run(self, console: Console) -> list[str]:
         """Grade what is due; returns the students for whom the grader itself failed."""
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
         summary = Summary()
+        self._prepare()
         tasks = list(self._due(summary))
-        self._out.mkdir(parents=True, exist_ok=True, mode=0o700)
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -96,9 +124,10 @@ class Batch:
             if self._students and folder.name not in self._students:
                 continue
             try:
-                data = read_module(find_module(self._assignment, folder))
+                data = read_module(_own_module(self._assignment, folder))
             except AutograderError as error:
-                summary.odd[folder.name] = str(error)
+                shown = folder.name.encode("utf-8", "backslashreplace").decode()
+                summary.odd[shown] = str(error)
                 continue
             if not self._force and self._is_done(folder.name, data):
                 summary.unchanged.append(folder.name)
@@ -130,12 +159,18 @@ class Batch:
         """Atomically, readable by its owner only: whoever kills us leaves whole records."""
         path = self._path(record.submission.id)
         temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(rec.encode(record))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
+        try:
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(rec.encode(record))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        except OSError as error:
+            temporary.unlink(missing_ok=True)
+            raise UsageError(
+                f"{path} cannot be written: {error.strerror}; records written so far are complete"
+            ) from None
 
     def _print(self, console: Console, summary: Summary) -> None:
         from autograder.render.terminal import number

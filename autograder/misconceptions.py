@@ -16,6 +16,8 @@ from autograder.errors import AutograderError
 from autograder.manifest import Assignment, Variant, load_corpus
 from course_lib._device import Device
 
+MAX_CANDIDATES = 12
+"""Wrong variants tried for one failed check: each costs a process."""
 CLOSE = 1e-6
 """Relative difference up to which two outputs count as the same."""
 
@@ -37,11 +39,9 @@ class Misconceptions:
         mine = self.summary(transcript, counted)
         if not mine:
             return None
+        candidates = [v for v in self._variants if name in v.fails or check_id in v.fails][:MAX_CANDIDATES]
         said = {
-            variant.says
-            for variant in self._variants
-            if (name in variant.fails or check_id in variant.fails)
-            and same(mine, self.summary(self._of(variant, check_id), counted))
+            variant.says for variant in candidates if same(mine, self.summary(self._of(variant, check_id), counted))
         }
         return said.pop() if len(said) == 1 else None
 

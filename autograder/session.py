@@ -216,12 +216,10 @@ class _Run:
         """The sentence of the known wrong variant that does the same; asked for once per stub."""
         if status != "failed" or not self.explain or check.spec.stub in self._explained:
             return None
-        said = self._session._misconceptions.explain(
+        self._explained.add(check.spec.stub)
+        return self._session._misconceptions.explain(
             check.id, check.spec.name, context.transcript, counted=check.spec.kind != "values"
         )
-        if said is not None:
-            self._explained.add(check.spec.stub)
-        return said
 
 
 def _verdict(error: BaseException | None) -> tuple[rec.Status, rec.Failure | None]:

@@ -27,6 +27,9 @@ NOT_WRITTEN = "is not written yet"
 MAX_NOT_WRITTEN = 120
 MAX_MESSAGE = 4000
 MAX_FRAMES = 12
+MAX_VIOLATION = 120
+_UNDECODABLE = (ProtocolViolation, ValueError, TypeError, RuntimeError, OverflowError, MemoryError)
+"""Whatever goes wrong while a submission's bytes are turned into values is the submission's doing."""
 MAX_REFERENCES = 10_000
 """Objects of one process that the grader may hold at a time."""
 PATIENCE = 3
@@ -125,7 +128,7 @@ class Worker:
     ) -> None:
         self._process: Process = parent.spawn(budget.limits, keep_files=keep_files)
         self._source, self.budget, self._output = source, budget, output
-        self._codec = wire.Codec(wire.ToGrader)
+        self._codec = wire.Codec(wire.ToGrader, wire.MAX_RECEIVED)
         self._devices: dict[int, Device] = {}
         self._lent: dict[int, int] = {}
         self._next_device = 1
@@ -146,10 +149,10 @@ class Worker:
             raise
 
     def _load(self, files: Mapping[str, bytes], cpu: int | None) -> None:
-        source = self._source
-        self._exchange(
-            wire.Load(source.module, source.data, source.driver, dict(files), cpu), f"import {source.module}"
-        )
+        source, spent = self._source, self.budget.spent
+        frame = wire.Load(source.module, source.data, source.driver, dict(files), cpu)
+        self._exchange(frame, f"import {source.module}")
+        self.budget.spent = spent  # importing is not charged to the check that happens to come first
 
     # ---------------------------------------------------------------------------------------------------- calls
     def call(
@@ -178,7 +181,7 @@ class Worker:
         try:
             _record_measurement(reply.measured, [*args, *kwargs.values()])
             return self._decode(reply.value)
-        except ProtocolViolation as violation:
+        except _UNDECODABLE as violation:
             raise self._violated(violation) from None
 
     def _exchange(self, frame: Any, doing: str) -> wire.Return:
@@ -198,12 +201,20 @@ class Worker:
                     raise self._raised(received)
         except ProtocolViolation as violation:
             raise self._violated(violation) from None
+        except Outcome:
+            raise
+        except BaseException:  # a fault of the grader in mid-conversation: the next check needs another process
+            self.stop()
+            raise
         finally:
             self.budget.spent += time.monotonic() - begun
 
     def _send(self, frame: Any) -> None:
+        self._send_bytes(self._codec.pack(frame))
+
+    def _send_bytes(self, data: bytes) -> None:
         try:
-            self._process.channel.sendall(self._codec.pack(frame))
+            self._process.channel.sendall(data)
         except TimeoutError:  # a process that does not read
             self.stop()
             raise TimedOut(self.budget.seconds, self.budget.doing) from None
@@ -278,13 +289,13 @@ class Worker:
             return self._refuse_stale(request)
         try:
             args = tuple(self._decode(arg) for arg in request.args)
-            value = self._encode(device._serve(request.op, args))
+            answer = self._codec.pack(wire.Answer(self._encode(device._serve(request.op, args))))
         except (IndexError, TypeError, ValueError, RuntimeError, MemoryError) as error:
             if not request.reply:
                 raise ProtocolViolation(f"{request.op}: {error}") from None
-            return self._send(wire.Refusal(type(error).__name__, str(error)))
+            answer = self._codec.pack(wire.Refusal(type(error).__name__, str(error)))
         if request.reply:
-            self._send(wire.Answer(value))
+            self._send_bytes(answer)
         return None
 
     def _refuse_stale(self, request: wire.Request) -> None:
@@ -358,9 +369,10 @@ class Worker:
             return SubmissionDied(f"the process was killed by signal {exit.signal} during {doing}")
         return SubmissionDied(f"the process ended with exit code {exit.code} during {doing}, without an answer")
 
-    def _violated(self, violation: ProtocolViolation) -> Exception:
+    def _violated(self, violation: Exception) -> Exception:
         self.stop()
-        return SubmissionDied(f"the process sent what is no answer ({violation}) during {self.budget.doing}")
+        what = str(violation)[:MAX_VIOLATION]
+        return SubmissionDied(f"the process sent what is no answer ({what}) during {self.budget.doing}")
 
     def _reap(self) -> None:
         if self.exit is None:

@@ -20,6 +20,9 @@ from course_lib._device import Device, DeviceView, ProtocolViolation
 
 MAX_FRAME: Final = 64 << 20
 """Largest frame in bytes, either direction."""
+MAX_RECEIVED: Final = 16 << 20
+"""Largest frame that the grader takes from a submission: decoding costs many times its bytes."""
+MAX_EXTENT: Final = 1 << 31
 MAX_DEPTH: Final = 24
 MAX_ITEMS: Final = 1 << 20
 MAX_VALUES: Final = 1 << 18
@@ -208,7 +211,8 @@ ToGrader = Request | Return | Raised
 class Codec:
     """Frames from and to bytes; one per connection end, so that buffers are not shared."""
 
-    def __init__(self, receives: Any) -> None:
+    def __init__(self, receives: Any, limit: int = MAX_FRAME) -> None:
+        self._limit = limit
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(receives)
         self._buffer = bytearray()
@@ -227,8 +231,8 @@ class Codec:
         if len(self._buffer) < 4:
             return None
         (size,) = _HEADER.unpack_from(self._buffer)
-        if size > MAX_FRAME:
-            raise ProtocolViolation(f"a frame of {size:,} bytes was announced (limit {MAX_FRAME:,})")
+        if size > self._limit:
+            raise ProtocolViolation(f"a frame of {size:,} bytes was announced (limit {self._limit:,})")
         if len(self._buffer) < 4 + size:
             return None
         body = bytes(memoryview(self._buffer)[4 : 4 + size])
@@ -427,7 +431,7 @@ class Decoder:
 
 
 def _check_size(shape: list[int], itemsize: int, size: int) -> None:
-    if len(shape) > MAX_DIMENSIONS or any(extent < 0 for extent in shape):
+    if len(shape) > MAX_DIMENSIONS or any(not 0 <= extent < MAX_EXTENT for extent in shape):
         raise ProtocolViolation(f"shape {shape}")
     if math.prod(shape) * itemsize != size:
         raise ProtocolViolation(f"{size} bytes for shape {shape} of {itemsize}-byte elements")

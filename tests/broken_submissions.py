@@ -126,6 +126,46 @@ ONE_FUNCTION: dict[str, Broken] = {
     ),
 }
 
+FORGE = """
+    import gc, struct
+    import msgspec
+    from autograder import child, wire
+    connection = next(found for found in gc.get_objects() if isinstance(found, child.Connection))
+    def forge(frame):
+        body = msgspec.msgpack.encode(frame)
+        connection._channel.sendall(struct.pack("<I", len(body)) + body)
+"""
+
+ONE_FUNCTION |= {
+    "impossible_shape": Broken(
+        f"def finalize(state):{FORGE}    forge(wire.Return(wire.Array('float32', [0, 2**63], b'')))\n    return state",
+        "finalize",
+        "crashed",
+        "no answer",
+    ),
+    "a_million_tensors": Broken(
+        f"def finalize(state):{FORGE}"
+        "    forge(wire.Return(wire.Sequence([wire.Tensor('bool', [0], b'')] * 500_000)))\n    return state",
+        "finalize",
+        "crashed",
+        "no answer",
+    ),
+    "never_reads": Broken(
+        f"def softmax_safe(x, y):{FORGE}"
+        "    body = msgspec.msgpack.encode(wire.Request(child.device_numbers[x], 'loads', [], True))\n"
+        "    while True:\n        connection._channel.sendall((struct.pack('<I', len(body)) + body) * 1000)",
+        "softmax_safe",
+        "timed_out",
+        "time limit of 3 s",
+    ),
+    "endless_type_name": Broken(
+        "def finalize(state):\n    raise type('A' * 5_000_000, (Exception,), {})('x')", "finalize", "crashed", "AAAA"
+    ),
+    "sets_interop_threads": Broken(
+        "torch.set_num_interop_threads(2)\ndef finalize(state):\n    return None", "finalize", "failed", "None"
+    ),
+}
+
 WHOLE_FILE: dict[str, tuple[bytes, str, str]] = {
     "syntax_error": (b"import torch\n\ndef softmax_naive(x, y)\n    pass\n", "crashed", "line 3"),
     "indentation_error": (b"def softmax_naive(x, y):\npass\n", "crashed", "IndentationError"),

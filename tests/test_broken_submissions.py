@@ -116,6 +116,35 @@ def test_nothing_printed_in_hidden_checks_reaches_the_record(records: dict[str, 
     assert len(visible[0].output.text or "") < 70_000
 
 
+def test_no_record_grows_with_what_a_submission_says(course: Path, records: dict[str, rec.Record]) -> None:
+    sizes = {path.stem: path.stat().st_size for path in (course / "grades/hw1").glob("*.json")}
+    assert max(sizes.values()) < 1 << 20, max(sizes, key=lambda name: sizes[name])
+
+
+def test_links_and_unusable_names_are_listed_and_not_graded(course: Path, cli: Cli, tmp_path: Path) -> None:
+    solution = course / "solutions/hw1"
+    (tmp_path / "thief").mkdir()
+    (tmp_path / "thief/softmax.py").symlink_to(solution / "softmax.py")
+    (tmp_path / "whole").symlink_to(solution)
+    (tmp_path / ("n" * 250)).mkdir()
+    (tmp_path / "two\nlines").mkdir()
+    (tmp_path / "honest").mkdir()
+    (tmp_path / "honest/softmax.py").write_text("")
+    done = cli("grade", "hw1", tmp_path, "--out", tmp_path / "out", cwd=course)
+    assert done.returncode == 0, done.stderr
+    assert "graded 1, unchanged 0, nothing to grade" in done.stdout
+    assert done.stdout.count("reached through a link") == 2
+    assert [path.name for path in (tmp_path / "out").glob("*.json")] == ["honest.json"]
+
+
+def test_an_output_folder_that_cannot_be_is_said_at_once(course: Path, cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    (tmp_path / "class/honest").mkdir(parents=True)
+    done = cli("grade", "hw1", tmp_path / "class", "--out", tmp_path / "file", cwd=course)
+    assert done.returncode == 2
+    assert "choose another --out" in done.stderr
+
+
 def test_a_second_run_grades_only_what_changed(course: Path, records: dict[str, rec.Record], cli: Cli) -> None:
     again = cli("grade", "hw1", cwd=course)
     assert f"graded 0, unchanged {len(records)}" in again.stdout
