@@ -10,12 +10,12 @@ import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import Any
 
 import msgspec
 
 from autograder import wire
+from autograder.child import FOLDER
 from autograder.errors import ImportFailed, NotWritten, Outcome, OverLimit, SubmissionDied, SubmissionRaised, TimedOut
 from autograder.isolation import Exit, Limits, Process, WarmParent
 from autograder.record import Frame
@@ -464,10 +464,6 @@ class SubmissionProxy:
         )
         return value
 
-    @property
-    def process_id(self) -> int:
-        return (self._worker or self._context.worker()).pid
-
     @contextmanager
     def fresh(self, files: Mapping[str, bytes] | None = None, disk_bytes: int | None = None) -> Iterator[FreshProxy]:
         """Another process of the same submission, with these files in its scratch directory."""
@@ -491,14 +487,8 @@ class FreshProxy(SubmissionProxy):
         assert self._worker is not None
         self._worker.stop()
         exit = self._worker.exit
-        own = f"{PurePath(wire_folder())}/"
+        own = f"{FOLDER}/"
         return {} if exit is None else {name: data for name, data in exit.files.items() if not name.startswith(own)}
-
-
-def wire_folder() -> str:
-    from autograder.child import FOLDER
-
-    return FOLDER
 
 
 class Context:

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from autograder.cli.common import EXIT_FAILED, EXIT_GRADER, assignment, course, stderr, stdout
+from autograder.cli.common import EXIT_FAILED, assignment, course, stdout
 from autograder.errors import UsageError
 from autograder.isolation import Isolation
 
@@ -141,6 +141,3 @@ def doctor() -> None:
 
     healthy = examine(stdout())
     raise typer.Exit(0 if healthy else EXIT_FAILED)
-
-
-__all__ = ["EXIT_GRADER", "register", "stderr"]
