@@ -1,24 +1,27 @@
 """`autograder grade`: a folder of submissions to one record per student, each written as it comes.
 
 A record that is already there counts as done when it is of the same file and the same kit, so a run that was stopped at
-any moment continues, and a second run grades only what changed.
+any moment continues, and a second run grades only what changed. See docs/grading.md.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import statistics
-from collections.abc import Iterable, Iterator, Sequence
+import signal
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
 from autograder import record as rec
 from autograder.errors import AutograderError, UsageError
 from autograder.isolation import Isolation
 from autograder.kit_version import kit_version
 from autograder.manifest import Assignment
+from autograder.outfolder import OutFolder
 from autograder.pool import Setup, Task, grade_many
 from autograder.running import find_module, read_module
 
@@ -29,6 +32,30 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+class Stop:
+    """Ctrl-C and SIGTERM as a flag, looked at between two messages, so that nothing is cut in half."""
+
+    def __init__(self) -> None:
+        self.signal = 0
+        self._before: dict[int, Any] = {}
+
+    def __call__(self) -> bool:
+        return self.signal != 0
+
+    def __enter__(self) -> Stop:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        self.signal = number
+
+
 @dataclass
 class Summary:
     """What a batch has done."""
@@ -37,6 +64,9 @@ class Summary:
     unchanged: list[str] = field(default_factory=list)
     odd: dict[str, str] = field(default_factory=dict)
     """Students whose folder holds nothing that could be graded, and why: no record, never a zero."""
+    due: int = 0
+    signal: int = 0
+    """What stopped it before its end."""
 
     @property
     def faults(self) -> list[str]:
@@ -59,43 +89,49 @@ def _own_module(assignment: Assignment, folder: Path) -> Path:
     return path
 
 
+@dataclass(frozen=True)
+class Options:
+    """How a class is graded."""
+
+    jobs: int | None = None
+    """Worker processes of this machine; None: one per processor that this process may use."""
+    scheduler: str | None = None
+    """Address of a Dask scheduler, whose workers grade instead of this machine."""
+    isolation: Isolation = Isolation.AUTO
+    students: Sequence[str] = ()
+    force: bool = False
+
+
 class Batch:
     """One class, one assignment."""
 
-    def __init__(
-        self,
-        assignment: Assignment,
-        submissions: Path,
-        out: Path,
-        *,
-        jobs: int | None = None,
-        isolation: Isolation = Isolation.AUTO,
-        students: Sequence[str] = (),
-        force: bool = False,
-    ) -> None:
+    def __init__(self, assignment: Assignment, submissions: Path, out: Path, options: Options) -> None:
         if not submissions.is_dir():
             raise UsageError(f"{submissions} is no folder; it must hold a folder per student with {assignment.module}")
-        self._assignment, self._submissions, self._out = assignment, submissions, out
-        self._jobs = jobs or os.cpu_count() or 1
-        self._isolation, self._students, self._force = isolation, students, force
+        self._assignment, self._submissions, self._options = assignment, submissions, options
+        self._out = OutFolder(out)
         self._kit = kit_version(assignment)
 
-    def _prepare(self) -> None:
-        """The output folder, before anything is graded."""
-        try:
-            self._out.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError as error:
-            raise UsageError(
-                f"{self._out} cannot be the output folder: {error.strerror}; choose another --out"
-            ) from None
-
-    def run(self, console: Console) -> list[str]:
-        """Grade what is due; returns the students for whom the grader itself failed."""
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    def run(self, console: Console) -> Summary:
+        """Grade what is due and say what came out."""
+        from autograder.render.batch import print_summary
 
         summary = Summary()
-        self._prepare()
-        tasks = list(self._due(summary))
+        with self._out.locked():
+            tasks = list(self._due(summary))
+            summary.due = len(tasks)
+            with Stop() as stop:
+                self._grade(tasks, summary, console, stop)
+            if len(summary.graded) < summary.due:
+                summary.signal = stop.signal
+            print_summary(console, summary, self._out, self._assignment.id)
+            if not summary.signal:
+                self._out.forget_earlier()
+        return summary
+
+    def _grade(self, tasks: Sequence[Task], summary: Summary, console: Console, stop: Stop) -> None:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -103,25 +139,41 @@ class Batch:
             TextColumn("{task.fields[rate]}"),
             TimeRemainingColumn(),
         )
-        with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+        with (
+            Progress(*columns, console=console, disable=not console.is_terminal) as progress,
+            closing(self._records(tasks, stop, lambda text: console.print(text, markup=False))) as records,
+        ):
             bar = progress.add_task(self._assignment.id, total=len(tasks), rate="")
-            for record in self._grade(tasks):
-                self._write(record)
+            for record in records:
+                self._out.write(record)
                 summary.graded.append(record)
                 speed = progress.tasks[0].speed
                 progress.update(bar, advance=1, rate=f"{60 * speed:.0f}/min" if speed else "")
-        self._print(console, summary)
-        return summary.faults
+
+    def _records(
+        self, tasks: Sequence[Task], stop: Stop, say: Callable[[str], None]
+    ) -> Generator[rec.Record, None, None]:
+        if not tasks:
+            return
+        options, assignment = self._options, self._assignment
+        trusted = options.isolation is Isolation.PROCESS
+        setup = Setup(assignment.course.root, assignment.id, isolation=options.isolation, allow_process=trusted)
+        if options.scheduler is not None:
+            from autograder.cluster import grade_on_cluster
+
+            yield from grade_on_cluster(setup, tasks, address=options.scheduler, say=say, stop=stop)
+        else:
+            yield from grade_many(setup, tasks, jobs=options.jobs or _processors(), stop=stop)
 
     def _due(self, summary: Summary) -> Iterator[Task]:
         folders = sorted(
             path for path in self._submissions.iterdir() if path.is_dir() and not path.name.startswith(".")
         )
-        unknown = sorted(set(self._students) - {folder.name for folder in folders})
+        unknown = sorted(set(self._options.students) - {folder.name for folder in folders})
         if unknown:
             raise UsageError(f"{self._submissions} has no folder {', '.join(unknown)}")
         for folder in folders:
-            if self._students and folder.name not in self._students:
+            if self._options.students and folder.name not in self._options.students:
                 continue
             try:
                 data = read_module(_own_module(self._assignment, folder))
@@ -129,64 +181,18 @@ class Batch:
                 shown = folder.name.encode("utf-8", "backslashreplace").decode()
                 summary.odd[shown] = str(error)
                 continue
-            if not self._force and self._is_done(folder.name, data):
+            if not self._options.force and self._is_done(folder.name, data):
                 summary.unchanged.append(folder.name)
             else:
                 yield Task(folder.name, data)
 
     def _is_done(self, student: str, data: bytes) -> bool:
-        path = self._path(student)
-        if not path.is_file():
-            return False
-        try:
-            record = rec.decode(path.read_bytes())
-        except ValueError:  # of another version, or damaged: graded again
+        record = self._out.read(student)
+        if record is None:
             return False
         same_file = record.submission.files.get(self._assignment.module) == hashlib.sha256(data).hexdigest()
         return same_file and record.kit_version == self._kit and record.score is not None
 
-    def _grade(self, tasks: Sequence[Task]) -> Iterable[rec.Record]:
-        if not tasks:
-            return []
-        setup = Setup(self._assignment.course.root, self._assignment.id, isolation=self._isolation,
-                      allow_process=self._isolation is Isolation.PROCESS)  # fmt: skip
-        return grade_many(setup, tasks, jobs=self._jobs)
 
-    def _path(self, student: str) -> Path:
-        return self._out / f"{student}.json"
-
-    def _write(self, record: rec.Record) -> None:
-        """Atomically, readable by its owner only: whoever kills us leaves whole records."""
-        path = self._path(record.submission.id)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(rec.encode(record))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except OSError as error:
-            temporary.unlink(missing_ok=True)
-            raise UsageError(
-                f"{path} cannot be written: {error.strerror}; records written so far are complete"
-            ) from None
-
-    def _print(self, console: Console, summary: Summary) -> None:
-        from autograder.render.terminal import number
-
-        scores = [record.score for record in summary.graded if record.score is not None]
-        console.print(
-            f"graded {len(summary.graded)}, unchanged {len(summary.unchanged)}, nothing to grade {len(summary.odd)}, "
-            f"grader errors {len(summary.faults)}"
-        )
-        if scores:
-            lowest, middle, highest = (number(f(scores)) for f in (min, statistics.median, max))
-            console.print(f"scores: lowest {lowest}, median {middle}, highest {highest}")
-        for student, why in summary.odd.items():
-            console.print(f"  {student}: {why}", markup=False, soft_wrap=True)
-        for student in summary.faults:
-            console.print(
-                f"  {student}: grader error, not a grade; see {self._path(student)}", style="magenta", markup=False
-            )
-        console.print(f"records: {self._out}", markup=False)
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

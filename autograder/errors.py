@@ -23,7 +23,16 @@ class AutograderError(Exception):
 
 
 class UsageError(AutograderError):
-    pass
+    """Fact and place, and what to do about it; shown as one line. Never a bug of the kit."""
+
+    def __init__(self, message: str, remedy: str = "") -> None:
+        super().__init__(message, remedy)
+        self.message = message
+        self.remedy = remedy
+        """Empty when the message says it already."""
+
+    def __str__(self) -> str:
+        return f"{self.message}; {self.remedy}" if self.remedy else self.message
 
 
 class GraderError(AutograderError):

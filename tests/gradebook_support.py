@@ -17,13 +17,6 @@ from autograder.gradebook.database import open_database
 from autograder.gradebook.importing import spell
 
 ROOT = Path(__file__).parent.parent
-DRIVER = (
-    "from autograder import cli\n"
-    "from autograder.cli import gradebook\n"
-    "known = [group.typer_instance for group in cli.app.registered_groups]\n"
-    "gradebook.gradebook in known or gradebook.register(cli.app)\n"
-    "cli.main()\n"
-)
 ROSTER = "id,name,login,email\n00451,Ama Quartey,aquartey,ama@uni.test\n00452,Lou [bold]D'Arcy,ldarcy,\nç8,Çe Ñ,,\n"
 MANIFEST = """\
 format: 1
@@ -82,20 +75,22 @@ class Desk:
     root: Path
     environment: dict[str, str] = field(default_factory=dict)
 
-    def command(self, *arguments: object) -> tuple[list[str], dict[str, str]]:
+    def command(self, *arguments: object, group: str = "gradebook") -> tuple[list[str], dict[str, str]]:
         outside = {name: value for name, value in os.environ.items() if name != "AUTOGRADER_DB"}
         environment = {**outside, "PYTHONPATH": str(ROOT), "AUTOGRADER_AUTHOR": "ta", **self.environment}
-        return [sys.executable, "-W", "error", "-c", DRIVER, "gradebook", *map(str, arguments)], environment
+        words = [*group.split(), *map(str, arguments)]
+        return [sys.executable, "-W", "error", "-m", "autograder", *words], environment
 
-    def run(self, *arguments: object, stdin: str = "", **more: str) -> subprocess.CompletedProcess[str]:
-        command, environment = self.command(*arguments)
-        done = subprocess.run(command, cwd=self.root, env={**environment, **more}, input=stdin, capture_output=True,
+    def run(self, *arguments: object, stdin: str = "", group: str = "gradebook") -> subprocess.CompletedProcess[str]:
+        """`autograder gradebook ARGUMENTS`, or another command or group of them."""
+        command, environment = self.command(*arguments, group=group)
+        done = subprocess.run(command, cwd=self.root, env=environment, input=stdin, capture_output=True,
                               text=True, timeout=120, check=False)  # fmt: skip
         assert "Traceback" not in done.stderr, done.stderr
         return done
 
-    def ok(self, *arguments: object) -> str:
-        done = self.run(*arguments)
+    def ok(self, *arguments: object, group: str = "gradebook") -> str:
+        done = self.run(*arguments, group=group)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

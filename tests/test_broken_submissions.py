@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from broken_submissions import ONE_FUNCTION, RIGHT_FILES, WHOLE_FILE
+from printed import words
 
 from autograder import record as rec
 from autograder.render.prose import explain
@@ -142,7 +143,7 @@ def test_an_output_folder_that_cannot_be_is_said_at_once(course: Path, cli: Cli,
     (tmp_path / "class/honest").mkdir(parents=True)
     done = cli("grade", "hw1", tmp_path / "class", "--out", tmp_path / "file", cwd=course)
     assert done.returncode == 2
-    assert "choose another --out" in done.stderr
+    assert "choose another --out" in words(done.stderr)
 
 
 def test_a_second_run_grades_only_what_changed(course: Path, records: dict[str, rec.Record], cli: Cli) -> None:

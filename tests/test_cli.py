@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from printed import words
 
 ROOT = Path(__file__).parent.parent
 SOLUTION = ROOT / "solutions/hw1/softmax.py"
@@ -34,7 +35,7 @@ def test_the_stub_earns_nothing_and_is_told_where_to_begin(cli: Cli) -> None:
     record = json.loads(done.stdout)
     assert record["score"] == 0
     assert {check["status"] for check in record["checks"]} == {"not_implemented"}
-    assert "next: write softmax_naive" in done.stderr
+    assert "next: write softmax_naive" in words(done.stderr)
     assert "\x1b" not in done.stderr
 
 
@@ -42,7 +43,7 @@ def test_public_success_is_never_worded_as_full_marks(cli: Cli) -> None:
     done = cli("run", "hw1", SOLUTION, "--public")
     assert done.returncode == 0
     assert "all public checks pass" in done.stdout
-    assert "hidden checks run when your submission is graded" in done.stdout
+    assert "hidden checks run when your submission is graded" in words(done.stdout)
     assert "100" not in done.stdout.split("points); hidden")[0].rsplit("(", 1)[1]
 
 
@@ -68,7 +69,7 @@ def test_a_wrong_program_is_told_what_it_does(cli: Cli, tmp_path: Path) -> None:
     assert "expected" in done.stdout
     assert "hint: " in done.stdout
     assert "it behaves like this: " in done.stdout
-    assert "--stub softmax_online after a change" in done.stdout
+    assert "--stub softmax_online after a change" in words(done.stdout)
 
 
 USAGE = {
@@ -87,7 +88,7 @@ def test_a_usage_mistake_is_one_clear_message(cli: Cli, name: str) -> None:
     arguments, message = USAGE[name]
     done = cli(*arguments)
     assert done.returncode == 2
-    assert message in done.stderr
+    assert message in words(done.stderr)
     assert "Traceback" not in done.stderr + done.stdout
 
 
@@ -95,7 +96,7 @@ def test_it_works_from_any_folder_of_the_course_and_nowhere_else(cli: Cli, tmp_p
     assert "softmax_online" in cli("list", cwd=ROOT / "solutions" / "hw1").stdout
     outside = cli("list", cwd=tmp_path)
     assert outside.returncode == 2
-    assert "no course.yaml" in outside.stderr
+    assert "no course.yaml" in words(outside.stderr)
 
 
 def test_a_folder_may_hold_the_file_deeper_down(cli: Cli, tmp_path: Path) -> None:
@@ -106,7 +107,7 @@ def test_a_folder_may_hold_the_file_deeper_down(cli: Cli, tmp_path: Path) -> Non
     (tmp_path / "softmax_old" / "softmax.py").write_text("")
     ambiguous = cli("run", "hw1", tmp_path)
     assert ambiguous.returncode == 2
-    assert "holds several softmax.py" in ambiguous.stderr
+    assert "holds several softmax.py" in words(ambiguous.stderr)
 
 
 def test_hints_come_one_at_a_time(cli: Cli) -> None:
@@ -150,7 +151,7 @@ def test_pack_refuses_what_could_not_be_graded(cli: Cli, tmp_path: Path, source:
     (tmp_path / "helper.py").write_text("")
     done = cli("pack", "hw1", tmp_path, "-o", tmp_path / "hw1.zip")
     assert done.returncode == 2
-    assert message in done.stderr
+    assert message in words(done.stderr)
     assert not (tmp_path / "hw1.zip").exists()
 
 

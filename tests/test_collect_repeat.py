@@ -129,7 +129,7 @@ def test_a_damaged_record_is_refused(collect: Class, content: bytes) -> None:
 def test_a_dry_run_writes_nothing(collect: Class) -> None:
     dry = collect({"a_1_10_softmax.py": module("1"), "a_1_20_softmax-1.py": module("2")}, "--dry-run")
     assert dry.code == 0
-    assert "collected   1 (new 1)" in dry.text
+    assert "collected 1 (new 1)" in dry.text
     assert not dry.out.exists()
     real = collect({"a_1_10_softmax.py": module("1")})
     before = _tree(real.out)

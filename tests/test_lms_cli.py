@@ -9,24 +9,18 @@ import sys
 from pathlib import Path
 
 import pytest
+from printed import words
 from test_lms_records import record, write
 from test_lms_samples import canvas, worksheet
 
 ROOT = Path(__file__).parent.parent
-DRIVER = (
-    "from autograder import cli\n"
-    "from autograder.cli import exporting\n"
-    "known = [command.callback for command in cli.app.registered_commands]\n"
-    "exporting.export in known or exporting.register(cli.app)\n"
-    "cli.main()\n"
-)
 ROSTER = (
     "id,name,login,sis_id\n00451,Ama Quartey,aquartey,00451\n00452,Lou [bold]D'Arcy,ldarcy,00452\n00455,Eve,eve,00455\n"
 )
 
 
 def run(*arguments: object, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", DRIVER, *map(str, arguments)]
+    command = [sys.executable, "-m", "autograder", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
@@ -107,7 +101,7 @@ def test_a_grader_error_is_not_a_missing_submission(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        (("--template", "gradebook.csv"), "candidates:\n  Lab 1: tiles, part (b) (551)"),
+        (("--template", "gradebook.csv"), "candidates: Lab 1: tiles, part (b) (551)"),
         (("--template", "nowhere.csv"), "nowhere.csv: No such file"),
         ((), "canvas needs a template"),
         (("--template", "out.csv", "--match", "x"), "is not COLUMN=FIELD"),
@@ -124,7 +118,7 @@ def test_a_mistake_of_the_user_is_one_message_and_exit_2(folder: Path, more: tup
     before = (folder / "gradebook.csv").read_text()
     done = export(folder, *more)
     assert done.returncode == 2
-    assert says in done.stderr.replace(" \n", " ")
+    assert says in words(done.stderr)
     assert "Traceback" not in done.stderr
     assert not (folder / "out.csv").exists()
     assert (folder / "gradebook.csv").read_text() == before

@@ -1,6 +1,7 @@
 """The checklist of a grade exporter and every known complaint that a file can cause, with its concrete input.
 
-25 and 26 of the complaints are about scores sent over LTI; what a file has in common with them is tested.
+25 and 26 of the complaints are about scores sent over LTI (tests/test_push_ags.py); what a file has in common with them
+is tested here. docs/lms.md lists them all.
 """
 
 from __future__ import annotations
@@ -332,6 +333,12 @@ def test_13_14_decimal_commas_stay_commas_and_are_quoted_where_they_must(delimit
     assert seen["910002"] == Decimal("7.5")
 
 
+def test_14_unquoted_decimal_commas_are_found_with_their_line() -> None:
+    data = canvas(",", comma=True).replace('"42,00"', "42,00")
+    with pytest.raises(TemplateError, match="line 4 has 11 cells"):
+        export("canvas", data.encode(), [graded(LOU, "7.5")], ITEM)
+
+
 def test_15_16_half_points_and_many_digits_are_kept_where_the_file_can() -> None:
     grades = [graded(AMA, "7.5"), graded(LOU, "0.12345")]
     exact = export("csv", None, grades, Options(assignment="lab1"))
@@ -407,3 +414,14 @@ def test_25_26_only_rows_of_the_lms_are_graded() -> None:
     assert outcome.data is not None
     assert outcome.data.count(b"\n") == moodle().count("\n")
     assert [e.student for e in outcome.reconciliation.of("not_in_template")] == ["88888"]
+
+
+def test_the_list_in_the_documentation_is_complete() -> None:
+    """Every rule and complaint is there, with tests that exist; and every numbered test is in the list."""
+    root = Path(__file__).parent.parent
+    listed = (root / "docs/lms.md").read_text(encoding="utf-8").partition("## What is known to go wrong")[2]
+    numbers = [int(n) for cell in re.findall(r"^\| ([\d, ]+) \|", listed, re.MULTILINE) for n in cell.split(", ")]
+    assert numbers == list(range(1, 27))
+    tests = {name for name in globals() if re.match(r"test_\d", name)}
+    assert set(re.findall(r"`(test_\w+)`", listed)) == tests
+    assert all((root / place).is_file() for place in re.findall(r"`(tests/\w+\.py)`", listed))

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from autograder.cli import author, exporting, gradebook, staff, student
+from autograder.cli import author, exporting, gradebook, nbgrader, packaging, pushing, staff, student
 from autograder.cli.common import EXIT_GRADER, EXIT_USAGE, stderr
 from autograder.errors import AutograderError, GraderError
 
@@ -22,6 +22,9 @@ student.register(app)
 staff.register(app)
 gradebook.register(app)
 exporting.register(app)
+pushing.register(app)
+nbgrader.register(app)
+packaging.register(app)
 author.register(app)
 
 
@@ -30,10 +33,10 @@ def main() -> None:
     try:
         app()
     except GraderError as error:
-        stderr().print(f"grader error: {error}", markup=False, highlight=False, style="magenta")
+        stderr().print(f"grader error: {error}", markup=False, highlight=False, style="magenta", soft_wrap=True)
         sys.exit(EXIT_GRADER)
     except AutograderError as error:
-        stderr().print(f"error: {error}", markup=False, highlight=False, style="red")
+        stderr().print(f"error: {error}", markup=False, highlight=False, style="red", soft_wrap=True)
         sys.exit(EXIT_USAGE)
     except KeyboardInterrupt:
         stderr().print("interrupted", style="yellow")

@@ -1,29 +1,33 @@
-"""Commands of the course staff: export."""
+"""Commands of the course staff: export.
+
+Grades come from the gradebook where there is one, else from records and a roster. An export from the gradebook is a row
+in it before the file gets its name: a crash in between leaves a row whose hash no file has, never a file without a row.
+"""
 
 from __future__ import annotations
 
-import os
-import sys
-import tempfile
-from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import typer
 
-from autograder.cli.common import EXIT_FAILED, stdout
+from autograder.cli.common import EXIT_FAILED, assignment, stdout
+from autograder.cli.opening import By, Db, gradebook_place, in_course, opened, table_width
 from autograder.cli.student import Name
 from autograder.errors import UsageError
 from autograder.lms.numbers import Sign, parse
 from autograder.lms.options import IDENTITY_FIELDS, TARGETS, Options, Target
+from autograder.lms.outfile import require_place, written
 
 if TYPE_CHECKING:
+    from autograder.gradebook.database import Database
     from autograder.lms.reconciliation import Outcome
+    from autograder.lms.records import Collected
+    from autograder.manifest import Assignment
 
 _ROSTER = "roster.csv"
-_WIDE = 250
-"""Columns of the table where no terminal sets the width: a log is searched, not looked at."""
 
 
 def register(app: typer.Typer) -> None:
@@ -31,6 +35,7 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
+    ctx: typer.Context,
     name: Name,
     to: Annotated[str, typer.Option(metavar="TARGET", help=f"What the file is for: {', '.join(TARGETS)}.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write, readable by you only.")],
@@ -38,11 +43,15 @@ def export(
         Path | None, typer.Option(help="The LMS's own export; only its grade and feedback cells change.")
     ] = None,
     records: Annotated[
-        Path | None, typer.Option(help="The folder of records that `grade` wrote; default grades/hwN.")
+        Path | None,
+        typer.Option(help="Take records instead of the gradebook; without a gradebook the default is grades/hwN."),
     ] = None,
     roster: Annotated[
-        Path | None, typer.Option(help="CSV: id, name, login, email, sis_id, ...; default roster.csv, if there.")
+        Path | None,
+        typer.Option(help="Beside records; CSV: id, name, login, email, sis_id, ...; default roster.csv, if there."),
     ] = None,
+    db: Db = None,
+    author: By = None,
     column: Annotated[str | None, typer.Option(help="The grade column of the template, by id or title.")] = None,
     feedback: Annotated[
         bool, typer.Option("--feedback", help="Write a line of feedback too, where the file has a cell.")
@@ -89,6 +98,8 @@ def export(
 ) -> None:
     """Write grades into the LMS's own file and say what became of every student; nothing is written in doubt.
 
+    The grades are those of the gradebook, which logs the export; where there is none, of records and a roster.
+
     Example: autograder export hw1 --to canvas --template gradebook.csv --column 880001 -o upload.csv
     """
     if to not in TARGETS:
@@ -114,7 +125,18 @@ def export(
         allow_ambiguous=skip_ambiguous,
         allow_refused=skip_refused,
     )
-    outcome = run_export(name, to, records, roster, template, output, options)
+    order = Order(name, to, template, output, options)
+    given_db = ctx.get_parameter_source("db")
+    if records is not None and given_db is not None and given_db.name == "COMMANDLINE":
+        raise UsageError("--records and --db are two sources of grades; give one of them")
+    place = gradebook_place(db) if records is None else None
+    if place is None:
+        outcome = export_records(order, records, roster)
+    elif roster is not None:
+        raise UsageError(f"the roster is the gradebook's own ({place}); enter yours with autograder gradebook roster, "
+                         "or export records without the gradebook: --records grades/hwN")  # fmt: skip
+    else:
+        outcome = export_gradebook(order, place, author)
     raise typer.Exit(EXIT_FAILED if outcome.data is None else 0)
 
 
@@ -132,58 +154,131 @@ def _points(text: str | None) -> Decimal | None:
     return value
 
 
-def run_export(
-    name: str,
-    target: Target,
-    records: Path | None,
-    roster: Path | None,
-    template: Path | None,
-    output: Path,
-    options: Options,
-) -> Outcome:
-    """Read records and roster, export, print the reconciliation, and write `output` unless something is in doubt.
+@dataclass(frozen=True)
+class Order:
+    """An export as it was asked for."""
 
-    Raises UsageError for whatever cannot be read, and for an output that would overwrite the template.
+    assignment: str
+    target: Target
+    template: Path | None
+    output: Path
+    options: Options
+
+
+def export_records(order: Order, records: Path | None, roster: Path | None) -> Outcome:
+    """Export what `grade` wrote, of the students in `roster`, and write the file unless something is in doubt.
+
+    Raises UsageError for whatever cannot be read, and for an output that would overwrite an input.
     """
-    from autograder.lms.exporter import export as export_grades
-    from autograder.lms.reconciliation import Outcome, Reconciliation
     from autograder.lms.records import collect_grades
-    from autograder.lms.report import print_reconciliation
     from autograder.lms.roster import read_roster
 
-    _require_place(output, [path for path in (template, roster) if path is not None])
-    folder = records if records is not None else _in_course("grades", name)
+    require_place(order.output, [path for path in (order.template, roster) if path is not None])
+    folder = records if records is not None else in_course("grades", order.assignment)
     if folder is None or not folder.is_dir():
-        raise UsageError(f"{folder or f'grades/{name}'} is no folder of records; grade first, or give --records")
+        fact = f"{folder or f'grades/{order.assignment}'} is no folder of records"
+        raise UsageError(f"{fact}; grade first, or give --records")
     if roster is None:
-        found = _in_course(_ROSTER)
+        found = in_course(_ROSTER)
         roster = found if found is not None and found.is_file() else None
-    lines = read_roster(roster, encoding=options.encoding) if roster else []
-    collected = collect_grades(folder, lines, name, feedback=options.feedback)
-    data = _read(template) if template is not None else None
-    try:
-        outcome = export_grades(target, data, collected.grades, options)
-    except UsageError as error:
-        if template is None:
-            raise
-        raise UsageError(f"{template}: {error}") from None
-    report = outcome.reconciliation
-    outcome = Outcome(outcome.data, Reconciliation(report.target, report.column, report.entries + collected.no_grades,
-                                                   report.notes, report.blocked))  # fmt: skip
-    print_reconciliation(stdout(width=None if sys.stdout.isatty() else _WIDE), outcome)
+    lines = read_roster(roster, encoding=order.options.encoding) if roster else []
+    collected = collect_grades(folder, lines, order.assignment, feedback=order.options.feedback)
+    outcome = _made(order, collected)
+    _print(outcome, f"records {folder}, roster {roster or 'none'}")
     if outcome.data is not None:
-        write_private(output, outcome.data)
-        stdout().print(f"file: {output}", markup=False, soft_wrap=True)
+        with written(order.output, outcome.data):
+            pass
+        _print_file(order, outcome.data)
     return outcome
 
 
-def _in_course(*parts: str) -> Path | None:
-    from autograder.manifest import CourseError, find_course
+def export_gradebook(order: Order, place: str, author: str | None) -> Outcome:
+    """Export the grades of the gradebook at `place`; unless something is in doubt, log it and write the file.
 
+    Raises UsageError for whatever cannot be read, and when the gradebook knows nothing of the assignment yet.
+    """
+    chosen = assignment(order.assignment)
+    require_place(order.output, [order.template] if order.template is not None else [])
+    with opened(place) as database:
+        from autograder.gradebook.changes import author_of
+        from autograder.gradebook.exporting import collect_for_export, log_export
+
+        collected = collect_for_export(database, chosen.id, feedback=order.options.feedback)
+        _require_grades(database, chosen.id, collected)
+        outcome = _made(order, collected)
+        _print(outcome, f"gradebook {database.label}")
+        _print_news(database, chosen)
+        if outcome.data is not None:
+            with written(order.output, outcome.data):
+                log_export(
+                    database,
+                    chosen.id,
+                    collected.grades,
+                    target=order.target,
+                    file=str(order.output.absolute()),
+                    sha256=_sha256(outcome.data),
+                    author=author_of(author).name,
+                    entries=outcome.reconciliation.entries,
+                    options=order.options.switches(),
+                )
+            _print_file(order, outcome.data)
+            stdout().print(f"logged: {database.label}", markup=False, soft_wrap=True)
+    return outcome
+
+
+def _require_grades(database: Database, name: str, collected: Collected) -> None:
+    """Where nothing was ever imported everybody would look as if they had handed nothing in."""
+    if not collected.grades and not collected.no_grades:
+        raise UsageError(f"{database.label} has no students yet", "autograder gradebook roster roster.csv")
+    if not collected.no_grades and all(grade.state == "missing" for grade in collected.grades):
+        raise UsageError(f"{database.label} knows no hand-in of {name}", f"autograder gradebook import {name}")
+
+
+def _print_news(database: Database, chosen: Assignment) -> None:
+    """Whoever grades again and forgets the import would export the grades of before without noticing."""
+    from autograder.gradebook.changes import author_of
+    from autograder.gradebook.importing import plan_import, read_order
+
+    by = author_of(None)
     try:
-        return find_course(Path.cwd()).root.joinpath(*parts)
-    except CourseError:
-        return None
+        order = read_order(chosen, None, None, None)
+        with database.read() as session:
+            differences = plan_import(session, order, by.name, by.now).differences
+    except UsageError:  # no records here, or none that an import would take: it says why when it is asked for
+        return
+    if differences:
+        fact = f"the records in grades/{chosen.id} would change {len(differences)} of these grades"
+        command = f"autograder gradebook import {chosen.id}"
+        stdout().print(f"note: {fact}; enter them with {command}", markup=False, soft_wrap=True)
+
+
+def _made(order: Order, collected: Collected) -> Outcome:
+    from autograder.lms.exporter import export as export_grades
+
+    data = _read(order.template) if order.template is not None else None
+    try:
+        return export_grades(order.target, data, collected.grades, order.options, collected.no_grades)
+    except UsageError as error:
+        if order.template is None:
+            raise
+        raise UsageError(f"{order.template}: {error}") from None
+
+
+def _print(outcome: Outcome, source: str) -> None:
+    from autograder.lms.report import print_reconciliation
+
+    print_reconciliation(stdout(width=table_width()), outcome)
+    stdout().print(f"grades: {source}", markup=False, soft_wrap=True)
+
+
+def _print_file(order: Order, data: bytes) -> None:
+    stdout().print(f"file: {order.output}, SHA-256 {_sha256(data)}", markup=False, soft_wrap=True)
+
+
+def _sha256(data: bytes) -> str:
+    from hashlib import sha256
+
+    return sha256(data).hexdigest()
 
 
 def _read(path: Path) -> bytes:
@@ -191,28 +286,3 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}; give the LMS's own export with --template") from None
-
-
-def _require_place(output: Path, inputs: Sequence[Path]) -> None:
-    if output.is_dir() or not output.parent.is_dir():
-        raise UsageError(f"{output} cannot be written: give a file name in a folder that exists with -o")
-    for path in inputs:
-        if output.exists() and path.exists() and output.samefile(path):
-            raise UsageError(f"{output} is also an input; choose another name with -o, the original is your backup")
-
-
-def write_private(path: Path, data: bytes) -> None:
-    """Whole or not at all, readable by its owner only (mode 0600)."""
-    try:
-        descriptor, temporary = tempfile.mkstemp(prefix=".export-", dir=path.parent)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be written ({error.strerror}); choose another folder with -o") from None
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -1,16 +1,19 @@
-"""Commands of the course staff: gradebook init, roster, import, show, log, and the decisions that they enter."""
+"""Commands of the course staff: gradebook init, roster, import, show, log, and the decisions that they enter.
+
+`override`, the decision that is needed most, is also a command of its own.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autograder.cli.common import EXIT_FAILED, assignment, course, stdout
+from autograder.cli.common import EXIT_FAILED, assignment, stdout
+from autograder.cli.opening import By, Db, opened, place, require_packages, table_width
 from autograder.cli.student import Name
 from autograder.errors import UsageError
 
@@ -18,22 +21,8 @@ if TYPE_CHECKING:
     from sqlalchemy.orm import Session
 
     from autograder.gradebook.changes import Author
-    from autograder.gradebook.database import Database
     from autograder.gradebook.tables import Attempt, Extension, ManualPoints, Override
 
-_WIDE = 250
-"""Columns of a table where no terminal sets the width: a log is searched, not looked at."""
-
-Db = Annotated[
-    str | None,
-    typer.Option("--db", envvar="AUTOGRADER_DB", metavar="FILE|URL", show_envvar=True, show_default=False,
-                 help="A SQLite file, or postgresql://user@host/name; default gradebook.db beside course.yaml."),
-]  # fmt: skip
-By = Annotated[
-    str | None,
-    typer.Option("--author", envvar="AUTOGRADER_AUTHOR", metavar="NAME", show_envvar=True, show_default=False,
-                 help="Who is written into the log; default your login."),
-]  # fmt: skip
 Student = Annotated[str, typer.Argument(metavar="STUDENT", help="Id, or login, number or e-mail address.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; it stays in the log.", show_default=False)]
 
@@ -47,6 +36,7 @@ gradebook = typer.Typer(
 
 def register(app: typer.Typer) -> None:
     app.add_typer(gradebook, name="gradebook")
+    app.command()(override)
 
 
 @gradebook.command()
@@ -55,11 +45,11 @@ def init(db: Db = None) -> None:
 
     Example: autograder gradebook init
     """
-    _require_packages()
+    require_packages()
     from autograder.gradebook.database import create_database, newest_version
     from autograder.gradebook.report import say
 
-    database, before = create_database(_place(db))
+    database, before = create_database(place(db))
     with database:
         newest = newest_version()
         done = "made" if before is None else "is up to date" if before == newest else f"upgraded from version {before}"
@@ -85,7 +75,7 @@ def roster(
     students = [line.student for line in read_roster(file, encoding=encoding)]
     if not students:
         raise UsageError(f"{file} has no students; nothing was written")
-    with _open(db) as database:
+    with opened(db) as database:
         from autograder.gradebook.changes import author_of
         from autograder.gradebook.enrolling import enrol
         from autograder.gradebook.report import say
@@ -122,13 +112,13 @@ def import_(
 
     Example: autograder gradebook import hw1 grades/hw1 --collected submissions/hw1/collected.json
     """
-    with _open(db) as database:
+    with opened(db) as database:
         from autograder.gradebook.changes import author_of
         from autograder.gradebook.importing import apply_import, plan_import, read_order
         from autograder.gradebook.report import print_plan, say
 
         order = read_order(assignment(name), records, collected, zone)
-        by, console = author_of(author), stdout(width=_width())
+        by, console = author_of(author), stdout(width=table_width())
         with database.read() as session:
             plan = plan_import(session, order, by.name, by.now)
         print_plan(console, plan)
@@ -162,12 +152,12 @@ def show(
     Example: autograder gradebook show hw1 --student 00451
     """
     assignment(name)
-    with _open(db) as database, database.read() as session:
+    with opened(db) as database, database.read() as session:
         from autograder.gradebook.audit import policy_words
         from autograder.gradebook.book import Book
         from autograder.gradebook.report import print_standings, print_student, say
 
-        book, console = Book(session, name), stdout(width=_width())
+        book, console = Book(session, name), stdout(width=table_width())
         where = book.policy.zone
         say(console, f"{name}, {policy_words(book.policy_row)}" if book.policy_row else f"{name}: no late policy")
         if student is None:
@@ -192,9 +182,11 @@ def override(
 ) -> None:
     """Replace a student's computed grade; no late penalty is taken off it.
 
-    Example: autograder gradebook override hw1 00451 8.5 --reason "regraded by hand"
+    `autograder override` and `autograder gradebook override` are the same.
+
+    Example: autograder override hw1 00451 8.5 --reason "regraded by hand"
     """
-    _require_packages()
+    require_packages()
     from autograder.gradebook import changes
 
     _decide(name, db, author, lambda session, by: changes.override(session, name, student, points, reason, by))
@@ -213,7 +205,7 @@ def extend(
 
     Example: autograder gradebook extend hw1 00451 "2026-10-05 23:59" --reason "ill"
     """
-    _require_packages()
+    require_packages()
     from autograder.gradebook import changes
 
     _decide(name, db, author, lambda session, by: changes.extend(session, name, student, until, reason, by))
@@ -232,7 +224,7 @@ def points(
 
     Example: autograder gradebook points hw1 00451 q3 3.5/5
     """
-    _require_packages()
+    require_packages()
     from autograder.gradebook import changes
 
     _decide(name, db, author, lambda session, by: changes.give_points(session, name, student, question, given, by))
@@ -252,7 +244,7 @@ def submitted(
 
     Example: autograder gradebook submitted hw1 00451 "2026-10-02 21:14" --reason "receipt by e-mail"
     """
-    _require_packages()
+    require_packages()
     from autograder.gradebook import changes
 
     _decide(
@@ -284,7 +276,7 @@ def policy(
     Example: autograder gradebook policy hw1 --due "2026-10-02 23:59" --zone Europe/Berlin --percent 10 --grace 15m
     """
     chosen = assignment(name).id
-    with _open(db) as database:
+    with opened(db) as database:
         from autograder.gradebook.audit import policy_words
         from autograder.gradebook.book import newest_policy
         from autograder.gradebook.changes import Terms, author_of, set_policy
@@ -310,13 +302,13 @@ def log(
     """
     if name is not None:
         assignment(name)
-    with _open(db) as database, database.read() as session:
+    with opened(db) as database, database.read() as session:
         from autograder.gradebook.audit import trail
         from autograder.gradebook.book import Roster
         from autograder.gradebook.report import print_trail
 
         chosen = Roster(session).require(student).id if student is not None else None
-        print_trail(stdout(width=_width()), trail(session, assignment=name, student=chosen))
+        print_trail(stdout(width=table_width()), trail(session, assignment=name, student=chosen))
 
 
 def _decide(
@@ -327,7 +319,7 @@ def _decide(
 ) -> None:
     """Enter a row about one student, and show what the student's grade has become."""
     assignment(name)
-    with _open(db) as database:
+    with opened(db) as database:
         from autograder.gradebook.book import Book
         from autograder.gradebook.changes import author_of
         from autograder.gradebook.report import print_student
@@ -337,32 +329,4 @@ def _decide(
         with database.read() as session:
             book = Book(session, name)
             if student in book.roster.here:
-                print_student(stdout(width=_width()), book.standings()[student], book.policy.zone, book.policy.per)
-
-
-def _width() -> int | None:
-    return None if sys.stdout.isatty() else _WIDE
-
-
-@contextmanager
-def _open(given: str | None) -> Iterator[Database]:
-    _require_packages()
-    from autograder.gradebook.database import open_database
-
-    with open_database(_place(given)) as database:
-        yield database
-
-
-def _place(given: str | None) -> str:
-    if given:
-        return given
-    return str(course().root / "gradebook.db")
-
-
-def _require_packages() -> None:
-    from importlib.util import find_spec
-
-    missing = [name for name in ("sqlalchemy", "alembic") if find_spec(name) is None]
-    if missing:
-        fact = f"the gradebook needs {' and '.join(missing)}, which is not installed"
-        raise UsageError(f"{fact}; pip install 'ml-systems-autograder[staff]'")
+                print_student(stdout(width=table_width()), book.standings()[student], book.policy.zone, book.policy.per)

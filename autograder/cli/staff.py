@@ -10,6 +10,7 @@ import typer
 from autograder.cli.common import EXIT_FAILED, EXIT_GRADER, assignment, stdout
 from autograder.cli.student import Name
 from autograder.collect import Layout
+from autograder.errors import UsageError
 from autograder.isolation import Isolation
 
 
@@ -53,6 +54,10 @@ def grade(
     jobs: Annotated[
         int | None, typer.Option("--jobs", "-j", min=1, help="Worker processes; default one per CPU.")
     ] = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Grade on a Dask cluster: tls://host:8786, or its scheduler file."),
+    ] = None,
     student: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only this student; may be repeated.")] = None,
     force: Annotated[bool, typer.Option(help="Grade again what is graded already.")] = False,
     isolation: Annotated[
@@ -61,19 +66,19 @@ def grade(
 ) -> None:
     """Grade a class in isolation, one record per student; a run that was stopped continues where it was.
 
+    Exit 0 when all is graded, 3 when the grader itself failed for someone, 130 or 143 after Ctrl-C or SIGTERM.
+
     Example: autograder grade hw1 submissions/hw1 --out grades/hw1 --jobs 2
     """
-    from autograder.batch import Batch
+    from autograder.batch import Batch, Options
 
+    if jobs is not None and scheduler is not None:
+        raise UsageError("--jobs is about this machine and --scheduler about a cluster; give one of them")
     chosen = assignment(name)
-    batch = Batch(
-        chosen,
-        submissions or chosen.course.root / "submissions" / name,
-        out or chosen.course.root / "grades" / name,
-        jobs=jobs,
-        isolation=isolation,
-        students=student or (),
-        force=force,
-    )
-    faults = batch.run(stdout())
-    raise typer.Exit(EXIT_GRADER if faults else 0)
+    root = chosen.course.root
+    options = Options(jobs, scheduler, isolation, student or (), force)
+    batch = Batch(chosen, submissions or root / "submissions" / name, out or root / "grades" / name, options)
+    summary = batch.run(stdout())
+    if summary.signal:
+        raise typer.Exit(128 + summary.signal)
+    raise typer.Exit(EXIT_GRADER if summary.faults else 0)

@@ -15,15 +15,7 @@ from autograder.errors import UsageError
 
 
 class CourseError(UsageError):
-    """The course as a whole is not usable as asked; never a bug of the kit."""
-
-    def __init__(self, message: str, remedy: str = "") -> None:
-        super().__init__(message, remedy)
-        self.message = message
-        self.remedy = remedy
-
-    def __str__(self) -> str:
-        return f"{self.message}; {self.remedy}" if self.remedy else self.message
+    """The course as a whole is not usable as asked."""
 
 
 class ManifestError(CourseError):

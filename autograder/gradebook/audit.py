@@ -39,9 +39,9 @@ class Line:
 
 
 def trail(session: Session, *, assignment: str | None = None, student: str | None = None) -> list[Line]:
-    """Every change, or those of one assignment or student, oldest first."""
+    """Every change, or those of one assignment or student, oldest first; of a student also what each export said."""
     rows = [(row.time, order, row.id, row) for order, row in _rows(session)]
-    lines = (_line(row) for *_, row in sorted(rows, key=lambda entry: entry[:3]))
+    lines = (_line(row, student) for *_, row in sorted(rows, key=lambda entry: entry[:3]))
     return [
         line
         for line in lines
@@ -55,7 +55,9 @@ def _rows(session: Session) -> Iterator[tuple[int, Row]]:
             yield order, row
 
 
-def _line(row: Row) -> Line:
+def _line(row: Row, student: str | None) -> Line:
+    if isinstance(row, Export) and student is not None and student in (said := msgspec.json.decode(row.grades)):
+        return Line(row.time, row.author, "exports", row.assignment, student, _told(row, said[student]))
     what = _WORDS[type(row)](row)
     kind = row.__tablename__.replace("_", " ")
     return Line(row.time, row.author, kind, getattr(row, "assignment", ""), getattr(row, "student", ""), what)
@@ -70,7 +72,7 @@ def _attempt(row: Attempt) -> str:
     number = f" as number {row.number}" if row.number is not None else ""
     late = {None: "", True: ", marked late", False: ", marked on time"}[row.late]
     instead = f", instead of attempt row {row.supersedes}" if row.supersedes is not None else ""
-    return f"row {row.id}: files {row.digest[:12]} handed in {time}{number}{late}{instead}{_because(row.reason)}"
+    return f"row {row.id}: files {row.short_digest} handed in {time}{number}{late}{instead}{_because(row.reason)}"
 
 
 def _result(row: Result) -> str:
@@ -111,14 +113,30 @@ def policy_words(row: PolicyVersion) -> str:
 
 
 def _export(row: Export) -> str:
-    count = len(msgspec.json.decode(row.grades))
-    return f"{count} grades for {row.target}, file {row.file} {row.sha256[:12]}"
+    count = sum(one.get("status") in _IN_THE_FILE for one in msgspec.json.decode(row.grades).values())
+    return f"{count} grades for {_file(row)}"
+
+
+def _told(row: Export, said: dict[str, str | None]) -> str:
+    """What an export said of one student."""
+    status, state = said.get("status"), (said["state"] or "").replace("_", " ")
+    text = said.get("cell") or said["score"] or state
+    if status not in _IN_THE_FILE:
+        text = f"nothing ({(status or '').replace('_', ' ')}, {state})"
+    return f"{text} for {_file(row)}"
+
+
+def _file(row: Export) -> str:
+    options = f", with {row.options}" if row.options else ""
+    return f"{row.target}, file {row.file} {row.sha256[:12]}{options}"
 
 
 def _because(reason: str) -> str:
     return f", because: {reason}" if reason else ""
 
 
+_IN_THE_FILE = ("written", "unchanged", None)
+"""Statuses of a grade that the exported file holds; before version 3 none was kept."""
 _WORDS: dict[type[Row], Callable[[Any], str]] = {
     RosterEntry: _roster,
     Attempt: _attempt,

@@ -26,10 +26,8 @@ from autograder.gradebook.tables import (
     RosterEntry,
 )
 from autograder.gradebook.times import zone
-from autograder.lms.grades import Identity
+from autograder.lms.grades import KEYS, Identity
 
-KEYS = ("login", "sis_id", "email", "canvas_id", "moodle_participant")
-"""Besides the id; each names one student at most."""
 FIELDS = ("name", "given", "family", *KEYS)
 
 R = TypeVar("R", Attempt, Result, Override, Extension, ManualPoints)

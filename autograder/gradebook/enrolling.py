@@ -8,10 +8,10 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from autograder.gradebook.book import FIELDS, KEYS, Roster
+from autograder.gradebook.book import FIELDS, Roster
 from autograder.gradebook.errors import GradebookError
 from autograder.gradebook.tables import RosterEntry
-from autograder.lms.grades import Identity
+from autograder.lms.grades import KEYS, Identity
 
 
 @dataclass

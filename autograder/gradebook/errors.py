@@ -12,13 +12,7 @@ from autograder.errors import UsageError
 
 
 class GradebookError(UsageError):
-    def __init__(self, message: str, remedy: str) -> None:
-        super().__init__(message, remedy)
-        self.message = message
-        self.remedy = remedy
-
-    def __str__(self) -> str:
-        return f"{self.message}; {self.remedy}"
+    pass
 
 
 class Busy(GradebookError):

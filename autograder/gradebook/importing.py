@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 from zoneinfo import ZoneInfo
@@ -24,7 +23,7 @@ from autograder.gradebook.standing import Standing, current_attempts
 from autograder.gradebook.tables import Attempt, Result
 from autograder.gradebook.times import moment, zone
 from autograder.lms.grades import Identity
-from autograder.lms.numbers import spelled
+from autograder.lms.numbers import exact, spelled
 from autograder.manifest import Assignment
 
 _PROVISIONAL = 1 << 40
@@ -62,6 +61,8 @@ class Plan:
     attempts: list[Attempt] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
     unchanged: int = 0
+    confirmed: int = 0
+    """Of those: graded again with another version of the kit, and nothing came out differently."""
     differences: list[Difference] = field(default_factory=list)
     no_grades: dict[str, str] = field(default_factory=dict)
     """File to why its record is no grade: it is kept, or left out."""
@@ -117,7 +118,7 @@ class Planner:
         for key, collected in sorted((self._order.collection.students if self._order.collection else {}).items()):
             if student := self._known(key):
                 self._collected(student.id, key, collected)
-        seen: dict[tuple[str, str], tuple[str, str]] = {}
+        seen: dict[tuple[str, str], tuple[str, Result]] = {}
         for name, record in self._order.records.items():
             if student := self._known(record.submission.id):
                 self._record(student.id, name, record, seen)
@@ -140,17 +141,24 @@ class Planner:
         place = f"collected.json, {key}"
         for old in collected.attempts:
             self._hand_in(student, old.sha256, old.attempt, self._time(old.submitted, place), None, in_place=False)
-        if collected.sha256 is not None:
-            time = self._time(collected.submitted, place)
-            self._hand_in(student, collected.sha256, collected.attempt, time, collected.late, in_place=True)
+        time = self._time(collected.submitted, place)
+        self._hand_in(student, collected.sha256, collected.attempt, time, collected.late, in_place=True)
 
     def _time(self, text: str | None, place: str) -> datetime | None:
         return moment(text, self._zone, place) if text else None
 
     def _hand_in(
-        self, student: str, sha256: str, number: int | None, time: datetime | None, late: bool | None, *, in_place: bool
+        self,
+        student: str,
+        sha256: str | None,
+        number: int | None,
+        time: datetime | None,
+        late: bool | None,
+        *,
+        in_place: bool,
     ) -> None:
-        files = {self._order.module: sha256}
+        """One without a module is a hand-in too: whoever sent a PDF is not missing, and somebody has to decide."""
+        files = {self._order.module: sha256} if sha256 is not None else {}
         row = self._attempt(student, files, number, time, late)
         known = [one for one in self._book.attempts.get(student, ()) if one.digest == row.digest]
         kind = _novelty(row, known, self._newest(student) if in_place else None)
@@ -187,28 +195,29 @@ class Planner:
         self._book.attempts.setdefault(row.student, []).append(row)
 
     def _record(
-        self, student: str, name: str, record: rec.Record, seen: dict[tuple[str, str], tuple[str, str]]
+        self, student: str, name: str, record: rec.Record, seen: dict[tuple[str, str], tuple[str, Result]]
     ) -> None:
         digest = files_digest(record.submission.files, self._order.module)
         row = self._result(student, digest, record)
         if row.problem is not None:
             self._plan.no_grades[name] = row.problem
-        other, outcome = seen.setdefault((student, digest), (name, _outcome(row)))
-        if outcome != _outcome(row):
+        other, first = seen.setdefault((student, digest), (name, row))
+        if not _is_same(first, row):
             raise GradebookError(f"{name} and {other} are different records of the same files of {student!r}",
                                  "keep the one that counts")  # fmt: skip
         if all(one.digest != digest for one in self._book.attempts.get(student, ())):
             self._add_attempt(self._attempt(student, record.submission.files, None, None, None))
         stored = [one for one in self._book.results.get(student, ()) if one.digest == digest]
-        if stored and _outcome(stored[-1]) == _outcome(row):
+        if stored and _is_same(stored[-1], row):
             self._plan.unchanged += 1
+            self._plan.confirmed += stored[-1].kit_version != row.kit_version
             return
         self._plan.results.append(row)
         self._book.results.setdefault(student, []).append(row)
 
     def _result(self, student: str, digest: str, record: rec.Record) -> Result:
         problem = _problem(record)
-        score = None if problem or record.score is None else _decimal(record.score)
+        score = None if problem or record.score is None else exact(record.score)
         return Result(
             id=next(self._ids),
             author=self._author,
@@ -217,7 +226,7 @@ class Planner:
             student=student,
             digest=digest,
             score=score,
-            maximum=_decimal(record.max_score),
+            maximum=exact(record.max_score),
             problem=problem,
             kit_version=record.kit_version,
             receipt=record.receipt,
@@ -235,7 +244,7 @@ def _novelty(row: Attempt, known: list[Attempt], newest: Attempt | None) -> Lite
     if not current:
         return "new"
     if row.submitted is None:
-        if newest is not None and newest.digest != row.digest:
+        if row.has_files and newest is not None and newest.digest != row.digest:
             return "new"  # the same files as once before, handed in again
         return current[-1].id if row.late is not None and _knows_nothing(current[-1]) else "known"
     if any(one.submitted == row.submitted for one in known) or any(one.reason for one in current):
@@ -255,14 +264,17 @@ def _problem(record: rec.Record) -> str | None:
     return "the grader itself failed" if record.score is None else None
 
 
-def _outcome(row: Result) -> str:
-    """What makes a second import of a record no news; times and machines are left out."""
-    return repr((row.receipt, row.kit_version, row.score, row.maximum, row.problem))
+def _is_same(one: Result, other: Result) -> bool:
+    """Whether the second is no news: the same outcome of every check, whenever, wherever and with whichever kit."""
+    if (one.score, one.maximum, one.problem) != (other.score, other.maximum, other.problem):
+        return False
+    return one.receipt == other.receipt or _outcomes(one) == _outcomes(other)
 
 
-def _decimal(value: float) -> Decimal:
-    """The number as it is written, not its binary neighbour: 0.1 is 0.1."""
-    return Decimal(repr(value))
+def _outcomes(row: Result) -> list[tuple[object, ...]]:
+    """Read without a schema: the row may be older than the record's present format."""
+    checks = msgspec.json.decode(row.record).get("checks", [])
+    return [(check.get("id"), check.get("status"), check.get("points")) for check in checks]
 
 
 def spell(standing: Standing) -> str:

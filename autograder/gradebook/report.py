@@ -49,6 +49,8 @@ def print_plan(console: Console, plan: Plan) -> None:
         f"new attempts {len(plan.attempts)}, new results {len(plan.results)}, known already {plan.unchanged}, "
         f"grades that change {len(plan.differences)}",
     )
+    if plan.confirmed:
+        say(console, f"  graded again with another kit, nothing came out differently: {plan.confirmed}")
     for name, problem in plan.no_grades.items():
         say(console, f"  no grade, {name}: {problem}")
     for key in plan.unknown:
@@ -93,7 +95,7 @@ def _try(one: Try, standing: Standing, where: ZoneInfo, unit: str) -> tuple[str,
         late,
         score or one.problem or "no result",
         result.kit_version[:12] if result else "",
-        one.attempt.digest[:12],
+        one.attempt.short_digest,
         "counts" if counts else "",
     )
 

@@ -201,6 +201,8 @@ def _counted(standing: Standing, whole: Class) -> tuple[Try | None, str]:
     last = on_time[-1] if on_time and whole.policy.counts == "last_on_time" else tries[-1]
     if last.result is not None:
         return last, ""
+    if not last.attempt.has_files:
+        return last, f"attempt {last.position} holds no module: put the right file in place, or override the grade"
     if last.problem is not None:
         return last, f"attempt {last.position}: {last.problem}; grade it again and import the record"
     return last, f"attempt {last.position} has no result: grade it and import the record"

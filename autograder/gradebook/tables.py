@@ -95,6 +95,15 @@ class Attempt(Row):
     supersedes: Mapped[int | None] = mapped_column(ForeignKey("attempts.id"))
     reason: Mapped[str] = mapped_column(default="")
 
+    @property
+    def has_files(self) -> bool:
+        """False for a hand-in in which `collect` found nothing that could be graded."""
+        return self.files != "{}"
+
+    @property
+    def short_digest(self) -> str:
+        return self.digest[:12] if self.has_files else "none"
+
 
 class Result(Row):
     """A graded record. Exactly one of `score` and `problem` is there: what is no grade has no score in this table."""
@@ -187,7 +196,9 @@ class Export(Row):
     file: Mapped[str]
     sha256: Mapped[str]
     grades: Mapped[str]
-    """JSON: student to state, score and late penalty."""
+    """JSON: student to state, score and late penalty; since version 3 also what became of it in the file."""
+    options: Mapped[str] = mapped_column(default="", server_default="")
+    """As one would type them: `--allow-erase`, `--late leave`; empty when none was chosen, and before version 3."""
 
 
 TABLES: tuple[type[Row], ...] = (

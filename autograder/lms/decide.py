@@ -164,11 +164,18 @@ def _loss(grade: Grade, held: Existing, value: Decimal) -> str:
     return ""
 
 
+def _told(grade: Grade, options: Options) -> str:
+    """The feedback, with the late penalty where this file deducts it: else its points are not those of the cell."""
+    text = grade.feedback or ""
+    late = grade.late_penalty if grade.state == "graded" and options.late == "deduct" else None
+    return f"{text}; {numbers.spelled(late)} off for lateness" if text and late else text
+
+
 def _with_feedback(template: Template, row: Row, grade: Grade, options: Options, decision: Decision) -> Decision:
     column = template.feedback
     if column is None or grade.feedback is None or not options.feedback:
         return decision
-    text = for_cell(grade.feedback, php=template.php, formulas=template.escape_formulas)
+    text = for_cell(_told(grade, options), php=template.php, formulas=template.escape_formulas)
     old = row.value(column)
     if text == old.replace("\r\n", "\n"):
         return decision

@@ -13,13 +13,7 @@ from autograder.errors import UsageError
 
 
 class LmsError(UsageError):
-    def __init__(self, message: str, remedy: str = "") -> None:
-        super().__init__(message, remedy)
-        self.message = message
-        self.remedy = remedy
-
-    def __str__(self) -> str:
-        return f"{self.message}; {self.remedy}" if self.remedy else self.message
+    pass
 
 
 class TemplateError(LmsError):

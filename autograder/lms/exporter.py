@@ -9,11 +9,11 @@ from autograder.errors import GraderError
 from autograder.lms.decide import Decision, decide
 from autograder.lms.errors import LmsError, TemplateError
 from autograder.lms.fresh import fresh
-from autograder.lms.grades import Grade
+from autograder.lms.grades import Grade, Identity
 from autograder.lms.matching import Matches, match
 from autograder.lms.options import TARGETS, Options, Target
 from autograder.lms.rawcsv import Row
-from autograder.lms.reconciliation import Entry, Outcome, Reconciliation
+from autograder.lms.reconciliation import Entry, Outcome, Reconciliation, Status
 from autograder.lms.records import label
 from autograder.lms.selfcheck import Wanted, require_readable
 from autograder.lms.targets import blackboard, brightspace, canvas, gradescope, moodle, nbgrader, plain
@@ -30,30 +30,44 @@ _OPEN: dict[Target, Callable[[bytes, Options], Template]] = {
     "csv": plain.open_template,
 }
 _NOTES: dict[Target, Callable[[Template, list[Grade], Options], None]] = {
-    "canvas": canvas.add_notes,
     "moodle": moodle.add_notes,
     "moodle-worksheet": moodle.add_notes,
     "brightspace": brightspace.add_notes,
 }
 
 
-def export(target: Target, template: bytes | None, grades: Sequence[Grade], options: Options | None = None) -> Outcome:
+def export(
+    target: Target,
+    template: bytes | None,
+    grades: Sequence[Grade],
+    options: Options | None = None,
+    waiting: Sequence[Entry] = (),
+) -> Outcome:
     """The file for `target` and what became of every student.
 
     `template` is the LMS's own export: only grade and feedback cells of it change. None where a file can be made from
-    the roster (moodle, brightspace, gradescope, nbgrader, csv). Raises LmsError (UsageError) for a template, column or
-    option that cannot be used. `Outcome.data` is None when students are ambiguous, a grade would be erased or out of
-    range, or a value cannot be written, unless the options allow it.
+    the roster (moodle, brightspace, gradescope, nbgrader, csv). `waiting` are entries of students without a grade, who
+    get nothing and are listed, with their row where they have one.
+
+    Raises LmsError (UsageError) for a template, column or option that cannot be used. `Outcome.data` is None when
+    students are ambiguous, a grade would be erased or out of range, or a value cannot be written, unless the options
+    allow it.
     """
     options = options or Options()
     if target not in TARGETS:
         raise LmsError(f"no target is called {target!r}", f"choose one of {', '.join(TARGETS)}")
-    return _Export(target, template, list(grades), options).run()
+    return _Export(target, template, list(grades), list(waiting), options).run()
 
 
 class _Export:
-    def __init__(self, target: Target, data: bytes | None, grades: list[Grade], options: Options) -> None:
+    def __init__(
+        self, target: Target, data: bytes | None, grades: list[Grade], waiting: list[Entry], options: Options
+    ) -> None:
         self._target, self._grades, self._options = target, grades, options
+        have = {grade.student.id for grade in grades}
+        self._waiting = [entry for entry in waiting if entry.who is not None and entry.who.id not in have]
+        self._beside = [entry for entry in waiting if entry not in self._waiting]
+        self._people = [*(g.student for g in grades), *(entry.who for entry in self._waiting if entry.who)]
         self._new = data is None
         self._refused: list[tuple[Grade, str]] = []
         if data is None:
@@ -79,7 +93,7 @@ class _Export:
             template.notes.append("the template does not tell the column's maximum: with --max it is compared")
 
     def run(self) -> Outcome:
-        matches = match(self._template, [grade.student for grade in self._grades], self._options)
+        matches = match(self._template, self._people, self._options)
         self._decide(matches)
         self._list_rest(matches)
         if note := _NOTES.get(self._target):
@@ -98,7 +112,8 @@ class _Export:
                 how = matches.how.get(number, "")
                 entry = replace(
                     decision.entry,
-                    student=self._label(grade),
+                    student=self._label(grade.student),
+                    who=self._who(grade.student),
                     row=self._template.row_key(row),
                     line=0 if self._new else row.line,
                     reason="; ".join(filter(None, [decision.entry.reason, how])),
@@ -106,8 +121,12 @@ class _Export:
                 self._decided[id(row)] = replace(decision, entry=entry)
                 self._report.entries.append(entry)
 
-    def _label(self, grade: Grade) -> str:
-        return grade.student.id if self._template.blind else label(grade.student)
+    def _label(self, student: Identity) -> str:
+        return label(self._who(student))
+
+    def _who(self, student: Identity) -> Identity:
+        """The student, without a name where rows are blind."""
+        return Identity(student.id) if self._template.blind else student
 
     def _list_rest(self, matches: Matches) -> None:
         entries, rows = self._report.entries, self._template.students
@@ -117,26 +136,45 @@ class _Export:
             listed |= set(students)
             taken |= set(ambiguous)
             lines = ", ".join(f"line {rows[row].line}" for row in ambiguous)
-            ids = ", ".join(self._grades[number].student.id for number in students)
+            ids = ", ".join(self._people[number].id for number in students)
             where = f"{ids} and the row{'s' if len(ambiguous) > 1 else ''} at {lines} share keys"
-            entries += [Entry("ambiguous", self._label(self._grades[number]), reason=where) for number in students]
+            entries += [self._entry("ambiguous", self._people[number], where) for number in students]
+        entries += self._without_grade(matches, listed)
         hints = self._zero_hints()
         refused = {grade.student: reason for grade, reason in self._refused}
         for number, grade in enumerate(self._grades):
             if number in listed:
                 continue
             if grade.student in refused:
-                entries.append(Entry("refused", self._label(grade), reason=refused[grade.student]))
+                entries.append(self._entry("refused", grade.student, refused[grade.student]))
             elif self._new and grade.state != "graded":
-                entries.append(Entry("kept", self._label(grade), reason=f"{grade.state.replace('_', ' ')}: no row"))
+                entries.append(self._entry("kept", grade.student, f"{grade.state.replace('_', ' ')}: no row"))
             else:
                 reason = "; ".join(filter(None, [_or_state(grade), hints.get(number, "")]))
-                entries.append(Entry("not_in_template", self._label(grade), reason=reason))
+                entries.append(self._entry("not_in_template", grade.student, reason))
         for number, row in enumerate(rows):
             if number not in taken:
                 name = "" if self._template.blind else self._template.name(row)
                 was = row.value(self._template.column)
                 entries.append(Entry("not_in_grades", name, self._template.row_key(row), was, line=row.line))
+
+    def _entry(self, status: Status, student: Identity, reason: str) -> Entry:
+        return Entry(status, self._label(student), reason=reason, who=self._who(student))
+
+    def _without_grade(self, matches: Matches, listed: set[int]) -> list[Entry]:
+        """Those who wait for a grade, each with the row that stays as it is for them."""
+        named = [(entry, entry.who) for entry in self._beside]
+        entries = [replace(e, student=self._label(who), who=self._who(who)) if who else e for e, who in named]
+        for number, (entry, student) in enumerate(zip(self._waiting, self._people[len(self._grades) :], strict=True)):
+            place = len(self._grades) + number
+            entry = replace(entry, student=self._label(student), who=self._who(student))
+            if place in matches.pairs:
+                row = self._template.students[matches.pairs[place]]
+                was, key = row.value(self._template.column), self._template.row_key(row)
+                entry = replace(entry, row=key, line=row.line, was=was)
+            if place in matches.pairs or place not in listed:
+                entries.append(entry)
+        return entries
 
     def _cells(self, row: Row) -> dict[int, str]:
         """What is written in this row."""
@@ -153,7 +191,7 @@ class _Export:
         return {number: hint for number, reason in how.items() if "zeros" in reason}
 
     def _general_notes(self) -> list[str]:
-        template, notes = self._template, []
+        template, notes = self._template, [self._late_note()]
         if template.feedback is None and any(grade.feedback for grade in self._grades):
             notes.append("this file has no feedback column: feedback is not exported")
         if len(template.sheet.line_ends) > 1:
@@ -166,6 +204,17 @@ class _Export:
                 f"{left} rows stay without a grade: {risk}; import soon, or leave them out with --changed-only"
             )
         return notes
+
+    def _late_note(self) -> str:
+        """Where the late penalty is deducted: in one place."""
+        late = sum(bool(grade.late_penalty) for grade in self._grades)
+        who = f"{late} student{'s' if late > 1 else ''}"
+        if not late:
+            return "late penalty: nobody has one here"
+        if self._options.late == "leave":
+            return f"late penalty: left to the LMS, this file holds the points before it ({who})"
+        again = "an LMS with a late policy of its own deducts again, use --late leave then"
+        return f"late penalty: deducted in this file ({who}); {again}"
 
     def _blocked(self, matches: Matches) -> list[str]:
         report, options = self._report, self._options

@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import Literal
 
 State = Literal["graded", "missing", "excused", "not_assigned"]
+KEYS = ("login", "sis_id", "email", "canvas_id", "moodle_participant")
+"""Fields of an Identity besides the id that name one student at most."""
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,11 @@ def parse(text: str) -> Decimal | None:
     return Decimal(cleaned) if _NUMBER.fullmatch(cleaned) else None
 
 
+def exact(value: float) -> Decimal:
+    """The number as it is written, not its binary neighbour: 0.1 is 0.1."""
+    return Decimal(repr(value))
+
+
 def rounded(value: Decimal, decimals: int) -> Decimal:
     """Half up, the rounding people expect of a grade."""
     return value.quantize(Decimal(1).scaleb(-decimals), rounding=ROUND_HALF_UP, context=_EXACT)

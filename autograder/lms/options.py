@@ -15,6 +15,27 @@ Target = Literal["canvas", "moodle", "moodle-worksheet", "blackboard", "brightsp
 TARGETS: tuple[Target, ...] = get_args(Target)
 IDENTITY_FIELDS = tuple(one.name for one in fields(Identity))
 
+_FLAGS = {
+    "column": "--column",
+    "feedback": "--feedback",
+    "feedback_column": "--feedback-column",
+    "match_names": "--match-names",
+    "ignore_leading_zeros": "--ignore-leading-zeros",
+    "late": "--late",
+    "missing_as_zero": "--missing-as-zero",
+    "rescale": "--rescale",
+    "column_max": "--max",
+    "decimals": "--decimals",
+    "decimal_sign": "--decimal-sign",
+    "encoding": "--encoding",
+    "changed_only": "--changed-only",
+    "allow_erase": "--allow-erase",
+    "allow_out_of_range": "--allow-out-of-range",
+    "allow_ambiguous": "--skip-ambiguous",
+    "allow_refused": "--skip-refused",
+}
+"""Fields of Options to the options of `autograder export`."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -51,6 +72,17 @@ class Options:
     """Go on without the students whose values the format cannot hold."""
     now: float | None = None
     """Unix time against which Moodle's download stamp is judged; None: the clock."""
+
+    def switches(self) -> str:
+        """What was chosen, as one would type it; empty when everything is as it is without a choice."""
+        given: list[str] = []
+        for name, flag in _FLAGS.items():
+            value = getattr(self, name)
+            if value is True:
+                given.append(flag)
+            elif value not in (None, False, "deduct"):
+                given.append(f"{flag} {value}")
+        return " ".join([*given, *(f"--match {column}={name}" for column, name in self.match.items())])
 
     def __post_init__(self) -> None:
         if self.decimals is not None and not 0 <= self.decimals <= 6:

@@ -7,6 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from autograder.lms.grades import Identity
+
 Status = Literal[
     "written",
     "unchanged",
@@ -19,6 +21,7 @@ Status = Literal[
     "ambiguous",
     "not_in_template",
     "not_in_grades",
+    "pending",
     "not_a_grade",
 ]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -34,6 +37,7 @@ MEANING: dict[Status, str] = {
     "ambiguous": "student and row cannot be paired one to one",
     "not_in_template": "has a grade or a roster line, but no row",
     "not_in_grades": "has a row, but no grade or roster line",
+    "pending": "handed in or decided on, but no grade yet: gets nothing",
     "not_a_grade": "the record is no grade",
 }
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
@@ -60,6 +64,8 @@ class Entry:
     rounded: bool = False
     feedback: bool = False
     """Whether the feedback cell changes as well (or alone)."""
+    who: Identity | None = None
+    """The student on the side of the grades; None for a row that is nobody's."""
 
 
 @dataclass

@@ -11,19 +11,17 @@ import msgspec
 
 from autograder import record as rec
 from autograder.lms.errors import LmsError, RosterError
-from autograder.lms.grades import Grade, Identity
-from autograder.lms.numbers import spelled
+from autograder.lms.grades import KEYS, Grade, Identity
+from autograder.lms.numbers import exact, spelled
 from autograder.lms.reconciliation import Entry
 from autograder.lms.roster import RosterLine
-
-_KEYS = ("login", "sis_id", "email", "canvas_id", "moodle_participant")
 
 
 @dataclass
 class Collected:
     grades: list[Grade]
     no_grades: list[Entry] = field(default_factory=list)
-    """Records that must not be exported; their students are neither graded nor missing."""
+    """Of students who are neither graded nor missing, and so get nothing from an export: `not_a_grade`, `pending`."""
 
 
 def collect_grades(folder: Path, roster: Sequence[RosterLine], assignment: str, *, feedback: bool = False) -> Collected:
@@ -44,7 +42,7 @@ def collect_grades(folder: Path, roster: Sequence[RosterLine], assignment: str, 
         line = _line_of(key, roster)
         student = line.student if line else Identity(key)
         if record is None or problem:
-            result.no_grades.append(Entry("not_a_grade", label(student), reason=f"{path.name}: {problem}"))
+            result.no_grades.append(Entry("not_a_grade", label(student), reason=f"{path.name}: {problem}", who=student))
             without.add(student.id)
         elif student.id in graded:
             raise RosterError(f"{path} and {graded[student.id][1].name} are both records of {student.id!r}",
@@ -84,7 +82,7 @@ def _line_of(key: str, roster: Sequence[RosterLine]) -> RosterLine | None:
     own = next((line for line in roster if line.student.id == key), None)
     if own is not None:
         return own
-    found = [line for line in roster if key in (getattr(line.student, name) for name in _KEYS)]
+    found = [line for line in roster if key in (getattr(line.student, name) for name in KEYS)]
     return found[0] if len(found) == 1 else None
 
 
@@ -92,25 +90,24 @@ def _grade(record: rec.Record, student: Identity, line: RosterLine | None, *, fe
     return Grade(
         student,
         "graded",
-        _decimal(record.score or 0.0),
-        _decimal(record.max_score),
+        exact(record.score or 0.0),
+        exact(record.max_score),
         summary(record) if feedback else None,
         line.late_penalty if line else None,
         (line.submitted if line else "") or record.started[:19].replace("T", " "),
     )
 
 
-def _decimal(value: float) -> Decimal:
-    """The number as it is written, not its binary neighbour: 0.1 is 0.1."""
-    return Decimal(repr(value))
-
-
 def summary(record: rec.Record) -> str:
     """One line of feedback: points in all and per function."""
-    parts = [f"{group.name} {_points(group.points)}/{_points(group.max)}" for group in record.totals.by_stub]
-    whole = f"{record.assignment}: {_points(record.score or 0.0)}/{_points(record.max_score)} points"
+    parts = [part(group.name, exact(group.points), exact(group.max)) for group in record.totals.by_stub]
+    return in_one_line(record.assignment, exact(record.score or 0.0), exact(record.max_score), parts)
+
+
+def in_one_line(assignment: str, score: Decimal, maximum: Decimal | None, parts: Sequence[str]) -> str:
+    whole = f"{assignment}: {spelled(score)}{f'/{spelled(maximum)}' if maximum is not None else ''} points"
     return f"{whole} ({', '.join(parts)})" if parts else whole
 
 
-def _points(value: float) -> str:
-    return spelled(_decimal(value))
+def part(name: str, points: Decimal, maximum: Decimal) -> str:
+    return f"{name} {spelled(points)}/{spelled(maximum)}"

@@ -11,8 +11,9 @@ from autograder.lms import numbers
 from autograder.lms.errors import ColumnError, TemplateError
 from autograder.lms.grades import Grade
 from autograder.lms.options import Options
-from autograder.lms.rawcsv import Row, Sheet
+from autograder.lms.rawcsv import Row, Sheet, read
 
+_FAMILY = ("Last name", "Surname")
 Kind = Literal["blank", "number", "excused", "not_assigned", "text", "word"]
 
 
@@ -56,14 +57,14 @@ class Template:
     """A file of an LMS, understood. `sheet` is the only thing that is ever changed."""
 
     sheet: Sheet
-    header: Row
     students: list[Row]
     column: int
-    title: str
     keys: list[Key]
     name: Callable[[Row], str]
     """The full name in a row, empty when the file has none."""
     sign: numbers.Sign = "."
+    title: str = ""
+    """Of the grade column; what its header says, unless given."""
     decimals: int = 2
     feedback: int | None = None
     maximum: Callable[[Row], Decimal | None] = nothing
@@ -92,6 +93,13 @@ class Template:
     ignored: list[Row] = field(default_factory=list)
     """Rows of students that are no students (the Test Student)."""
     notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.title = self.title or self.header.value(self.column)
+
+    @property
+    def header(self) -> Row:
+        return self.sheet.rows[0]
 
     def holds(self, row: Row) -> Existing:
         return Existing("blank") if self.nothing_yet(row) else self.existing(row.value(self.column))
@@ -182,3 +190,23 @@ def sign_for(options: Options, rows: Sequence[Row], columns: Sequence[int]) -> n
 
 def body(sheet: Sheet) -> list[Row]:
     return [row for row in sheet.rows[1:] if not row.blank]
+
+
+def table(data: bytes, delimiters: str, options: Options, *, escape: str | None = None) -> tuple[Sheet, Row, list[Row]]:
+    """A file of one header and one row per student: the sheet, the header, the rows.
+
+    Raises TemplateError when a row is not as wide as the header.
+    """
+    sheet = read(data, delimiters, escape=escape, encoding=options.encoding)
+    sheet.require_rectangle()
+    return sheet, sheet.rows[0], body(sheet)
+
+
+def full_name(header: Row) -> Callable[[Row], str]:
+    """How a row says who it is: in one column, or in two; empty when the file has no names."""
+    whole, given, family = find(header, "Full name", "Name"), find(header, "First name"), find(header, *_FAMILY)
+    if whole is not None:
+        return lambda row: row.value(whole)
+    if given is not None and family is not None:
+        return lambda row: f"{row.value(given)} {row.value(family)}"
+    return lambda _row: ""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from decimal import Decimal
 
 from autograder.lms import numbers
 from autograder.lms.errors import TemplateError
 from autograder.lms.options import Options
-from autograder.lms.rawcsv import Row, read
-from autograder.lms.template import Template, body, choose, feedback_of, find, keys_of, sign_for
+from autograder.lms.rawcsv import Row
+from autograder.lms.template import Template, choose, feedback_of, find, full_name, keys_of, sign_for, table
 
 _COLUMN = re.compile(
     r"(?P<title>.*?)\s*"
@@ -21,9 +20,7 @@ _KEYS: dict[str, tuple[str, ...]] = {"Username": ("login", "id"), "Student ID": 
 
 
 def open_template(data: bytes, options: Options) -> Template:
-    sheet = read(data, "\t,", encoding=options.encoding)
-    sheet.require_rectangle()
-    header, rows = sheet.rows[0], body(sheet)
+    sheet, header, rows = table(data, "\t,", options)
     if find(header, "Username") is None:
         raise TemplateError("the template has no column Username, by which Blackboard finds students",
                             "take the file of Work Offline > Download")  # fmt: skip
@@ -36,12 +33,10 @@ def open_template(data: bytes, options: Options) -> Template:
     points = _points(match["points"]) if match and match["points"] else None
     return Template(
         sheet,
-        header,
         rows,
         column,
-        header.value(column),
         keys_of(header, options, _KEYS, fold=frozenset({"Username"})),
-        _name(header),
+        full_name(header),
         sign_for(options, rows, [candidate[0] for candidate in _candidates(header)]),
         feedback=feedback_of(header, options, "Feedback to Learner"),
         maximum=lambda _row: points,
@@ -61,10 +56,3 @@ def _candidates(header: Row) -> list[tuple[int, str, tuple[str, ...]]]:
 def _points(text: str) -> Decimal | None:
     whole = re.fullmatch(r"[0-9]{1,3}(?:,[0-9]{3})+(\.[0-9]+)?", text)
     return numbers.parse(text.replace(",", "") if whole else text)
-
-
-def _name(header: Row) -> Callable[[Row], str]:
-    given, family = find(header, "First Name"), find(header, "Last Name")
-    if given is None or family is None:
-        return lambda _row: ""
-    return lambda row: f"{row.value(given)} {row.value(family)}"

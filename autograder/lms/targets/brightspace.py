@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from decimal import Decimal
 
 from autograder.lms import numbers
 from autograder.lms.errors import ColumnError, TemplateError
 from autograder.lms.grades import Grade
 from autograder.lms.options import Options
-from autograder.lms.rawcsv import Row, read
-from autograder.lms.template import Template, body, choose, find, keys_of, sign_for
+from autograder.lms.rawcsv import Row
+from autograder.lms.template import Template, choose, find, full_name, keys_of, sign_for, table
 
 _COLUMN = re.compile(r"(?P<title>.*?)\s+Points Grade\s*(?:<(?P<about>.*)>)?\s*", re.DOTALL)
 _MAX_POINTS = re.compile(r"MaxPoints:\s*(?P<points>[0-9]+(?:[.,][0-9]+)?)")
@@ -20,9 +19,7 @@ END = "End-of-Line Indicator"
 
 
 def open_template(data: bytes, options: Options) -> Template:
-    sheet = read(data, ",\t;", encoding=options.encoding)
-    sheet.require_rectangle()
-    header, rows = sheet.rows[0], body(sheet)
+    sheet, header, rows = table(data, ",\t;", options)
     if find(header, "OrgDefinedId", "Username") is None:
         raise TemplateError("the template has neither OrgDefinedId nor Username, by which Brightspace finds students",
                             "export the grades again with one of them")  # fmt: skip
@@ -35,12 +32,10 @@ def open_template(data: bytes, options: Options) -> Template:
     points = _points(header.value(column))
     return Template(
         sheet,
-        header,
         rows,
         column,
-        header.value(column),
         keys_of(header, options, _KEYS, fold=frozenset({"Username", "Email"}), clean=_bare),
-        _name(header),
+        full_name(header),
         sign_for(options, rows, [candidate[0] for candidate in candidates]),
         maximum=lambda _row: points,
     )
@@ -64,13 +59,6 @@ def _points(title: str) -> Decimal | None:
     about = _COLUMN.fullmatch(title)
     match = _MAX_POINTS.search(about["about"] or "") if about else None
     return numbers.parse(match["points"]) if match else None
-
-
-def _name(header: Row) -> Callable[[Row], str]:
-    given, family = find(header, "First Name"), find(header, "Last Name")
-    if given is None or family is None:
-        return lambda _row: ""
-    return lambda row: f"{row.value(given)} {row.value(family)}"
 
 
 def add_notes(template: Template, _grades: list[Grade], options: Options) -> None:

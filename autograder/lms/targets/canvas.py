@@ -8,7 +8,6 @@ from decimal import Decimal
 
 from autograder.lms import numbers
 from autograder.lms.errors import TemplateError
-from autograder.lms.grades import Grade
 from autograder.lms.options import Options
 from autograder.lms.rawcsv import Row, Sheet, read
 from autograder.lms.template import Existing, Key, Template, choose, extra_keys, sign_for
@@ -36,10 +35,8 @@ def open_template(data: bytes, options: Options) -> Template:
     students, ignored = _students(sheet, points)
     template = Template(
         sheet,
-        header,
         students,
         column,
-        header.value(column),
         _keys(header, options, first),
         _name(header),
         sign_for(options, [*students, *([points] if points else [])], _score_columns(header, first)),
@@ -175,9 +172,3 @@ def _recognise_pass_fail(template: Template, points: Row | None) -> None:
     template.unfit = lambda _row, _grade, value: (
         None if value in (0, full) else "a Complete/Incomplete assignment takes only 0 or all points"
     )
-
-
-def add_notes(template: Template, grades: list[Grade], options: Options) -> None:
-    if any(grade.late_penalty for grade in grades) and options.late == "deduct":
-        template.notes.append("late penalties are deducted here; if Canvas has a late policy it deducts again: "
-                              "use --late leave then")  # fmt: skip

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from autograder.lms import numbers
 from autograder.lms.errors import TemplateError
 from autograder.lms.options import Options
-from autograder.lms.rawcsv import Row, read
-from autograder.lms.template import Template, body, choose, find, keys_of, sign_for
+from autograder.lms.rawcsv import Row
+from autograder.lms.template import Template, choose, find, full_name, keys_of, sign_for, table
 
 _KEYS: dict[str, tuple[str, ...]] = {"SID": ("sis_id", "id"), "Student ID": ("sis_id", "id"), "Email": ("email",)}
 _COMPANION = " - max points"
@@ -16,9 +14,7 @@ TOTAL, MAXIMUM = "Total Score", "Max Points"
 
 
 def open_template(data: bytes, options: Options) -> Template:
-    sheet = read(data, ",", encoding=options.encoding)
-    sheet.require_rectangle()
-    header, rows = sheet.rows[0], body(sheet)
+    sheet, header, rows = table(data, ",", options)
     keys = keys_of(header, options, _KEYS, fold=frozenset({"Email"}))
     if not keys:
         raise TemplateError("the template has neither SID nor Email", "download the grades from Gradescope again")
@@ -26,12 +22,10 @@ def open_template(data: bytes, options: Options) -> Template:
     maximum = find(header, f"{header.value(column)} - Max Points", MAXIMUM)
     return Template(
         sheet,
-        header,
         rows,
         column,
-        header.value(column),
         keys,
-        name(header),
+        full_name(header),
         sign_for(options, rows, [column]),
         decimals=6,
         maximum=lambda row: None if maximum is None else numbers.parse(row.value(maximum)),
@@ -54,12 +48,3 @@ def _candidates(header: Row) -> list[tuple[int, str, tuple[str, ...]]]:
         for column, cell in enumerate(header.cells)
         if cell.value.casefold() + _COMPANION in titles
     ]
-
-
-def name(header: Row) -> Callable[[Row], str]:
-    whole, given, family = find(header, "Name"), find(header, "First Name"), find(header, "Last Name")
-    if whole is not None:
-        return lambda row: row.value(whole)
-    if given is None or family is None:
-        return lambda _row: ""
-    return lambda row: f"{row.value(given)} {row.value(family)}"

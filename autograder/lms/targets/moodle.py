@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
 from decimal import Decimal
 
 from autograder.lms import numbers
 from autograder.lms.errors import ColumnError, TemplateError
 from autograder.lms.grades import Grade
 from autograder.lms.options import Options
-from autograder.lms.rawcsv import Row, Sheet, read
+from autograder.lms.rawcsv import Row, Sheet
 from autograder.lms.template import (
     Existing,
     Key,
     Template,
-    body,
     choose,
     feedback_of,
     find,
     folded,
+    full_name,
     keys_of,
     sign_for,
+    table,
 )
 
 _KEYS: dict[str, tuple[str, ...]] = {
@@ -38,15 +38,13 @@ _YEAR = 365 * 24 * 3600
 STAMP = "Last downloaded from this course"
 
 
-def _read(data: bytes, options: Options) -> Sheet:
+def _read(data: bytes, options: Options) -> tuple[Sheet, Row, list[Row]]:
     """Read as PHP does, where a backslash before a quote keeps the cell open."""
     remedy = "a text that ends in a backslash does this: change it in Moodle and download again"
     try:
-        sheet = read(data, ",;\t:", escape="\\", encoding=options.encoding)
-        sheet.require_rectangle()
+        return table(data, ",;\t:", options, escape="\\")
     except TemplateError as error:
         raise TemplateError(f"Moodle would reject this template: {error.message}", remedy) from None
-    return sheet
 
 
 def existing(text: str) -> Existing:
@@ -57,15 +55,6 @@ def existing(text: str) -> Existing:
     return Existing("word") if value is None else Existing("number", value)
 
 
-def _full_name(header: Row) -> Callable[[Row], str]:
-    full, given, family = find(header, "Full name"), find(header, "First name"), find(header, "Last name", "Surname")
-    if full is not None:
-        return lambda row: row.value(full)
-    if given is not None and family is not None:
-        return lambda row: f"{row.value(given)} {row.value(family)}"
-    return lambda _row: ""
-
-
 # ----------------------------------------------------------------------------------------------------- gradebook import
 _ITEM = re.compile(r"(?P<title>.*?)\s*(?:\((?:Real|Points)\))?", re.DOTALL | re.IGNORECASE)
 _FEEDBACK = re.compile(r"feedback:.*|.*\(feedback\)", re.DOTALL | re.IGNORECASE)
@@ -73,20 +62,16 @@ _OTHER_DISPLAY = re.compile(r".*\((percentage|letter)\)", re.DOTALL | re.IGNOREC
 
 
 def open_gradebook(data: bytes, options: Options) -> Template:
-    sheet = _read(data, options)
-    header = sheet.rows[0]
+    sheet, header, rows = _read(data, options)
     keys = keys_of(header, options, _KEYS, fold=_FOLD)
     candidates = _items(header, {key.column for key in keys})
     column = choose(candidates, options)
-    rows = body(sheet)
     template = Template(
         sheet,
-        header,
         rows,
         column,
-        header.value(column),
         keys,
-        _full_name(header),
+        full_name(header),
         sign_for(options, rows, [candidate[0] for candidate in candidates]),
         feedback=_gradebook_feedback(header, column, options),
         existing=existing,
@@ -141,12 +126,9 @@ _MAXIMUM, _LOCK = "Maximum grade", "Grade can be changed"
 
 
 def open_worksheet(data: bytes, options: Options) -> Template:
-    sheet = _read(data, options)
-    header = sheet.rows[0]
+    sheet, header, rows = _read(data, options)
     column = _grade_column(header, options)
-    rows = body(sheet)
     maximum = _maximum_column(header, column, rows)
-    names = _full_name(header)
     participant = Key(0, header.value(0), ("moodle_participant",), _participant)
     keys = [participant, *(key for key in keys_of(header, options, _KEYS, fold=_FOLD) if key.column != 0)]
     lock = find(header, _LOCK)
@@ -156,12 +138,10 @@ def open_worksheet(data: bytes, options: Options) -> Template:
 
     template = Template(
         sheet,
-        header,
         rows,
         column,
-        header.value(column),
         keys,
-        names,
+        full_name(header),
         sign_for(options, rows, [column, maximum]),
         feedback=feedback_of(header, options, "Feedback comments"),
         maximum=most,

@@ -34,13 +34,12 @@ def open_template(data: bytes, options: Options) -> Template:
     rows = [row for row in body(sheet) if row.value(at["assignment"]) == assignment]
     template = Template(
         sheet,
-        header,
         rows,
         at["score"],
-        f"score of {assignment}",
         keys_of(header, options, _KEYS, fold=frozenset({"email"})),
         lambda row: f"{row.value(at['first_name'])} {row.value(at['last_name'])}",
         options.decimal_sign or ".",
+        f"score of {assignment}",
         decimals=6,
         maximum=lambda row: numbers.parse(row.value(at["max_score"])),
         no_excuse="nbgrader's file cannot say excused",

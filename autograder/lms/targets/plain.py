@@ -9,10 +9,20 @@ from autograder.lms import numbers
 from autograder.lms.errors import ColumnError, TemplateError
 from autograder.lms.grades import Grade
 from autograder.lms.options import Options
-from autograder.lms.rawcsv import Row, read
+from autograder.lms.rawcsv import Row
 from autograder.lms.roster import columns_of
-from autograder.lms.targets.gradescope import name as spreadsheet_name
-from autograder.lms.template import Key, Template, body, choose, extra_keys, feedback_of, find, folded, sign_for
+from autograder.lms.template import (
+    Key,
+    Template,
+    choose,
+    extra_keys,
+    feedback_of,
+    find,
+    folded,
+    full_name,
+    sign_for,
+    table,
+)
 
 COLUMNS = ("id", "name", "login", "email", "sis_id", "state", "score", "max_score", "late_penalty", "feedback")
 _KEY_FIELDS = ("id", "sis_id", "login", "email", "canvas_id")
@@ -20,9 +30,7 @@ _TITLES = ("score", "grade", "points", "mark")
 
 
 def open_template(data: bytes, options: Options) -> Template:
-    sheet = read(data, ",;\t", encoding=options.encoding)
-    sheet.require_rectangle()
-    header, rows = sheet.rows[0], body(sheet)
+    sheet, header, rows = table(data, ",;\t", options)
     keys = _keys(header, options)
     if not keys:
         raise TemplateError("no column of the template identifies students", "name one with --match 'COLUMN=id'")
@@ -30,12 +38,10 @@ def open_template(data: bytes, options: Options) -> Template:
     maximum = find(header, "max_score")
     return Template(
         sheet,
-        header,
         rows,
         column,
-        header.value(column),
         keys,
-        spreadsheet_name(header),
+        full_name(header),
         sign_for(options, rows, [column]),
         decimals=6,
         feedback=feedback_of(header, options, "feedback", "comment", "comments"),
