@@ -25,7 +25,6 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 import pytest
-from _pytest.runner import runtestprotocol
 
 from autograder import record as rec
 from autograder.checks.declare import Spec, spec_of
@@ -35,6 +34,7 @@ from autograder.kit_version import kit_version
 from autograder.manifest import Assignment
 from autograder.misconceptions import Misconceptions
 from autograder.pytest_plugin import KEY
+from autograder.pytest_plugin import __name__ as PLUGIN
 from autograder.state import GradingState, source_of
 from autograder.submission import Context, Output
 
@@ -132,8 +132,7 @@ class Session:
         state = self._state
         state.start(context)
         with np.errstate(all="ignore"):  # what a submission computed may be anything; a check says what is wrong
-            runtestprotocol(check.item, nextitem=None, log=False)  # whichever comes next finds everything torn down
-        return state.caught
+            return _run_item(check.item)
 
     def _transcript_of(self, check_id: str, source: bytes) -> list[Any]:
         """What a known wrong variant does in a check."""
@@ -221,6 +220,25 @@ class _Run:
         return self._session._misconceptions.explain(
             check.id, check.spec.name, context.transcript, counted=check.spec.kind != "values"
         )
+
+
+def _run_item(item: pytest.Function) -> BaseException | None:
+    """Set-up, call and teardown through pytest's hooks, without the reports that it makes of them; what was raised."""
+    item._initrequest()
+    hooks, error = item.ihook, None
+    try:
+        hooks.pytest_runtest_setup(item=item)
+        hooks.pytest_runtest_call(item=item)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as raised:  # pytest's own outcomes are no Exceptions
+        error = raised
+    finally:
+        try:
+            hooks.pytest_runtest_teardown(item=item, nextitem=None)  # whichever comes next finds everything torn down
+        except Exception as raised:
+            error = error or raised
+    return error
 
 
 def _verdict(error: BaseException | None) -> tuple[rec.Status, rec.Failure | None]:
@@ -341,6 +359,21 @@ class _Plugin:
             spec = _spec(item)
             self._shares[item.nodeid] = spec.points / counts[_function_of(item)]
         items[:] = _dependencies_first(items)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item: pytest.Item) -> None:
+        """Serve what most checks ask for, our fixtures and plain parameters, at once: pytest looks every one of them up
+        for every check of every submission, which costs more than the work of a small check.
+        """
+        assert isinstance(item, pytest.Function)
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        homes = {name: found[-1].func.__module__ for name, found in item._fixtureinfo.name2fixturedefs.items()}
+        ours = {name for name, home in homes.items() if home == PLUGIN}
+        if any(name not in params or not homes[name].startswith("_pytest.") for name in homes.keys() - ours):
+            return  # a fixture of the author's, which may share ours
+        state = self._state
+        state.enter(item)
+        item.funcargs |= {name: getattr(state, name)() if name in ours else params[name] for name in homes}
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         if self._broken:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import select
+import socket
 import time
 import weakref
 from collections.abc import Iterator, Mapping
@@ -188,16 +189,18 @@ class Worker:
         """Send a frame, serve device requests until its Return arrives."""
         self.budget.doing = doing
         begun, self._processor_before = time.monotonic(), self._processor_seconds()
-        self._process.channel.settimeout(max(PATIENCE * self.budget.left, 1.0))
         try:
             self._send(frame)
             while True:
-                received = self._receive(begun, doing)
-                if isinstance(received, wire.Request):
+                received = self._codec.next()
+                if received is None:
+                    self._wait(begun, doing)
+                elif type(received) is wire.Request:
                     self._serve(received)
-                elif isinstance(received, wire.Return):
-                    return received
                 else:
+                    self._drain()
+                    if isinstance(received, wire.Return):
+                        return received
                     raise self._raised(received)
         except ProtocolViolation as violation:
             raise self._violated(violation) from None
@@ -213,32 +216,43 @@ class Worker:
         self._send_bytes(self._codec.pack(frame))
 
     def _send_bytes(self, data: bytes) -> None:
+        channel = self._process.channel
         try:
-            self._process.channel.sendall(data)
+            sent = channel.send(data, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            raise self._died() from None
+        if sent == len(data):  # all but the largest frames fit into the socket's buffer
+            return
+        channel.settimeout(max(PATIENCE * self.budget.left, 1.0))
+        try:
+            channel.sendall(memoryview(data)[sent:])
+            channel.settimeout(None)
         except TimeoutError:  # a process that does not read
             self.stop()
             raise TimedOut(self.budget.seconds, self.budget.doing) from None
         except OSError:
             raise self._died() from None
 
-    def _receive(self, begun: float, doing: str) -> Any:
-        channel, output = self._process.channel.fileno(), self._process.output
+    def _wait(self, begun: float, doing: str) -> None:
+        """Until more of the process has arrived, or its time is over."""
+        budget = self.budget
         while True:
-            frame = self._codec.next()
-            if frame is not None:
-                if not isinstance(frame, wire.Request):
-                    self._drain()
-                return frame
-            elapsed = time.monotonic() - begun
-            if elapsed > self.budget.left and self._out_of_time(elapsed):
+            elapsed, left = time.monotonic() - begun, budget.seconds - budget.spent
+            if elapsed > left and self._out_of_time(elapsed):
                 self._drain()
                 self.stop()
-                raise TimedOut(self.budget.seconds, doing)
-            for descriptor, _ in self._poll.poll(max(self.budget.left - elapsed, 0.1) * 1000):
-                if descriptor == output:
+                raise TimedOut(budget.seconds, doing)
+            took = False
+            for descriptor, _ in self._poll.poll(max(left - elapsed, 0.1) * 1000):
+                if descriptor == self._process.output:
                     self._drain()
-                elif descriptor == channel:
+                else:
                     self._take()
+                    took = True
+            if took:
+                return
 
     def _out_of_time(self, elapsed: float) -> bool:
         """Whether the limit is reached in processor time, or several times over in wall time.
@@ -258,7 +272,7 @@ class Worker:
 
     def _take(self) -> None:
         try:
-            data = self._process.channel.recv(1 << 20)
+            data = self._process.channel.recv(wire.CHUNK)
         except OSError:
             data = b""
         if not data:
@@ -288,15 +302,18 @@ class Worker:
         if device is None:
             return self._refuse_stale(request)
         try:
-            args = tuple(self._decode(arg) for arg in request.args)
-            answer = self._codec.pack(wire.Answer(self._encode(device._serve(request.op, args))))
+            answer = device._serve(
+                request.op, tuple([arg if type(arg) in wire.PLAIN else self._decode(arg) for arg in request.args])
+            )
+            if not request.reply:
+                return None
+            value = answer if type(answer) in wire.PLAIN else self._encode(answer)
+            packed = self._codec.pack(wire.Answer(value))
         except (IndexError, TypeError, ValueError, RuntimeError, MemoryError) as error:
             if not request.reply:
                 raise ProtocolViolation(f"{request.op}: {error}") from None
-            answer = self._codec.pack(wire.Refusal(type(error).__name__, str(error)))
-        if request.reply:
-            self._send_bytes(answer)
-        return None
+            packed = self._codec.pack(wire.Refusal(type(error).__name__, str(error)))
+        return self._send_bytes(packed)
 
     def _refuse_stale(self, request: wire.Request) -> None:
         """A device kept from an earlier check no longer exists; using it is an error of the student, not an attack."""

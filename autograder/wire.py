@@ -32,6 +32,8 @@ MAX_NAME: Final = 80
 MAX_DIMENSIONS: Final = 16
 MAX_INT_DIGITS: Final = 4096
 _HEADER: Final = struct.Struct("<I")
+CHUNK: Final = 1 << 16
+"""Bytes asked for per receive: the memory for a megabyte costs ten times as much as receiving one small frame."""
 
 ARRAY_DTYPES: Final = frozenset(
     [
@@ -131,6 +133,10 @@ Value = Union[  # noqa: UP007 (the alias is referred to by name before it exists
 ]  # fmt: skip
 
 
+PLAIN: Final = frozenset([type(None), bool, float, str])
+"""Types that are their own wire values, whatever the value (an int may be too long)."""
+
+
 # ------------------------------------------------------------------------------------------------------------- frames
 class _Frame(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True, tag_field="$"):
     pass
@@ -215,7 +221,8 @@ class Codec:
         self._limit = limit
         self._encoder = msgspec.msgpack.Encoder()
         self._decoder = msgspec.msgpack.Decoder(receives)
-        self._buffer = bytearray()
+        self._buffer: bytes | bytearray = b""
+        self._read = 0
 
     def pack(self, frame: _Frame) -> bytes:
         body = self._encoder.encode(frame)
@@ -224,21 +231,30 @@ class Codec:
         return _HEADER.pack(len(body)) + body
 
     def feed(self, data: bytes) -> None:
-        self._buffer += data
+        """Take what was received; a chunk of whole frames, the usual case, is not copied."""
+        if self._read == len(self._buffer):
+            self._buffer = data
+        elif isinstance(self._buffer, bytearray):
+            del self._buffer[: self._read]
+            self._buffer += data
+        else:
+            self._buffer = bytearray(self._buffer[self._read :]) + data
+        self._read = 0
 
     def next(self) -> Any | None:
         """The next complete frame, or None when more bytes are needed."""
-        if len(self._buffer) < 4:
+        start = self._read + 4
+        if len(self._buffer) < start:
             return None
-        (size,) = _HEADER.unpack_from(self._buffer)
+        (size,) = _HEADER.unpack_from(self._buffer, self._read)
         if size > self._limit:
             raise ProtocolViolation(f"a frame of {size:,} bytes was announced (limit {self._limit:,})")
-        if len(self._buffer) < 4 + size:
+        end = start + size
+        if len(self._buffer) < end:
             return None
-        body = bytes(memoryview(self._buffer)[4 : 4 + size])
-        del self._buffer[: 4 + size]
+        self._read = end
         try:
-            return self._decoder.decode(body)
+            return self._decoder.decode(bytes(self._buffer[start:end]))
         except (msgspec.MsgspecError, RecursionError, ValueError) as error:
             raise ProtocolViolation(f"malformed frame: {error}") from None
 
@@ -257,7 +273,7 @@ class Encoder:
 
     def __call__(self, value: Any, depth: int = 0) -> Value:
         kind = type(value)
-        if value is None or kind is bool or kind is float or kind is str:
+        if kind in PLAIN:
             return value  # type: ignore[no-any-return]
         if kind is int:
             return value if -(1 << 63) <= value < (1 << 64) else BigInt(hex(value))
@@ -320,9 +336,12 @@ def _encode_tensor(torch: Any, value: Any) -> Tensor:
     name = str(value.dtype).removeprefix("torch.")
     if name not in TENSOR_DTYPES:
         raise Unsendable(f"a tensor of dtype {value.dtype}")
-    plain = torch.Tensor.detach(value).as_subclass(torch.Tensor).resolve_conj().resolve_neg()
-    plain = plain.clone(memory_format=torch.contiguous_format)  # `contiguous` keeps odd strides of single elements
-    data = plain.reshape(-1).view(torch.uint8).numpy().tobytes() if plain.numel() else b""
+    plain = torch.Tensor.detach(value)
+    if type(plain) is not torch.Tensor:
+        plain = plain.as_subclass(torch.Tensor)
+    if plain.is_conj() or plain.is_neg():
+        plain = plain.resolve_conj().resolve_neg()
+    data = (plain.view(torch.int16) if name == "bfloat16" else plain).numpy().tobytes()  # in C order
     return Tensor(name, list(plain.shape), data, bool(value.requires_grad))
 
 
