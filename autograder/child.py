@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import wire
+from autograder.values import Decoder, Encoder, Unsendable
 from course_lib._device import Device
 
 FOLDER = "submission"
@@ -52,8 +53,8 @@ class Connection:
         self._devices: weakref.WeakValueDictionary[int, Device] = weakref.WeakValueDictionary()
         self._references: dict[int, Any] = {}
         self._next_reference = 1
-        self.encode = wire.Encoder(self._handle_of, self.hold)
-        self.decode = wire.Decoder(self._attach, lambda ref: self._references[ref.id])
+        self.encode = Encoder(self._handle_of, self.hold)
+        self.decode = Decoder(self._attach, lambda ref: self._references[ref.id])
 
     def receive(self) -> Any:
         while True:
@@ -117,7 +118,7 @@ class Connection:
     def _handle_of(self, device: Device) -> wire.Handle:
         number = device_numbers.get(device)
         if number is None:
-            raise wire.Unsendable(f"a {type(device).__name__} made by the submission itself cannot be returned")
+            raise Unsendable(f"a {type(device).__name__} made by the submission itself cannot be returned")
         return wire.Handle(number)
 
 

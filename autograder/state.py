@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.budget import Budget, Source
 from autograder.checks.declare import Spec, spec_of
 from autograder.errors import Outcome, UsageError
 from autograder.isolation import Limits, WarmParent
 from autograder.manifest import Assignment, find_course
-from autograder.submission import Budget, Context, Source
+from autograder.submission import Context
 
 PUBLIC_SEED = b"public"
 """What inputs derive from where there is no course secret: a student's kit."""
