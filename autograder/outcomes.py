@@ -6,7 +6,8 @@ import errno
 
 from autograder import wire
 from autograder.budget import Budget, Source
-from autograder.errors import NotWritten, Outcome, OverLimit, SubmissionDied, SubmissionRaised
+from autograder.diagnosis import LIBRARIES, what_it_is
+from autograder.errors import Forbidden, NotWritten, Outcome, OverLimit, SubmissionDied, SubmissionRaised
 from autograder.isolation import Exit
 from autograder.record import Frame
 
@@ -15,6 +16,7 @@ MAX_NOT_WRITTEN = 120
 MAX_MESSAGE = 4000
 MAX_FRAMES = 12
 MAX_VIOLATION = 120
+FORBIDDEN = "graded code computes: it starts no programs, opens no connections and writes only where it is started"
 
 
 def of_exception(raised: wire.Raised, source: Source, budget: Budget) -> Outcome:
@@ -30,7 +32,18 @@ def of_exception(raised: wire.Raised, source: Source, budget: Budget) -> Outcome
     limit = _limit_behind(raised)
     if limit is not None:
         return OverLimit(limit, *_limit_value(limit, budget), budget.doing)
-    return SubmissionRaised(raised.type[: wire.MAX_NAME], raised.bases, raised.message[:MAX_MESSAGE], frames)
+    kind = Forbidden if "PermissionError" in raised.bases else SubmissionRaised
+    message = raised.message[:MAX_MESSAGE]
+    note = FORBIDDEN if kind is Forbidden else _behind(raised, source)
+    return kind(raised.type[: wire.MAX_NAME], raised.bases, f"{message} ({note})" if note else message, frames)
+
+
+def _behind(raised: wire.Raised, source: Source) -> str | None:
+    """The likely cause of an error that says little about a file that is no module, or of a missing library."""
+    if "ModuleNotFoundError" in raised.bases:
+        return LIBRARIES
+    unread = not raised.frames and not {"AttributeError", "UnicodeDecodeError"}.isdisjoint(raised.bases)
+    return what_it_is(source.data) if unread or not {"SyntaxError", "NameError"}.isdisjoint(raised.bases) else None
 
 
 def of_end(exit: Exit | None, budget: Budget) -> Outcome:
