@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import time
 import traceback
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import msgspec
 
@@ -61,9 +62,10 @@ class Grading:
         return _all_or_nothing(self._checks, results)
 
     def _one(self, check: Check) -> rec.CheckResult:
-        for missing in check.spec.requires:
-            if importlib.util.find_spec(missing) is None:
-                return _result(check, "not_runnable", rec.Message(f"{missing} is not installed here"))
+        for name in check.spec.requires:
+            problem = _missing(name)
+            if problem is not None:
+                return _result(check, "not_runnable", rec.Message(problem))
         unmet = self._unmet(check)
         if unmet is not None:
             return _result(check, "skipped", unmet)
@@ -111,6 +113,18 @@ class Grading:
         return self._misconceptions.explain(
             check.id, check.spec.name, context.transcript, counted=check.spec.kind != "values"
         )
+
+
+@cache
+def _missing(name: str) -> str | None:
+    """Why a library that a check needs cannot be used here: absent, or made for another version of its neighbours."""
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError:
+        return f"{name} is not installed here"
+    except Exception as error:
+        return f"{name} cannot be imported here: {type(error).__name__}: {error}"
+    return None
 
 
 def _verdict(error: BaseException | None) -> tuple[rec.Status, rec.Failure | None]:
