@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import wire
+from autograder.values import Decoder, Encoder, Unsendable
 from course_lib._device import Device
 
 FOLDER = "submission"
@@ -52,15 +53,15 @@ class Connection:
         self._devices: weakref.WeakValueDictionary[int, Device] = weakref.WeakValueDictionary()
         self._references: dict[int, Any] = {}
         self._next_reference = 1
-        self.encode = wire.Encoder(self._handle_of, self.hold)
-        self.decode = wire.Decoder(self._attach, lambda ref: self._references[ref.id])
+        self.encode = Encoder(self._handle_of, self.hold)
+        self.decode = Decoder(self._attach, lambda ref: self._references[ref.id])
 
     def receive(self) -> Any:
         while True:
             frame = self._codec.next()
             if frame is not None:
                 return frame
-            data = self._channel.recv(1 << 20)
+            data = self._channel.recv(wire.CHUNK)
             if not data:
                 os._exit(0)  # the grader is done with this process
             self._codec.feed(data)
@@ -68,26 +69,27 @@ class Connection:
     def send(self, frame: Any) -> None:
         packed = self._codec.pack(frame)
         with self._lock:
-            self._posted += packed
-            self._flush()
+            self._flush(packed)
 
-    def _flush(self) -> None:
-        data, self._posted = self._posted, bytearray()
-        self._channel.sendall(data)
+    def _flush(self, last: bytes = b"") -> None:
+        if self._posted:
+            last, self._posted = bytes(self._posted) + last, bytearray()
+        self._channel.sendall(last)
 
     def device(self, device: int, op: str, args: tuple[Any, ...], *, reply: bool) -> Any:
-        frame = wire.Request(device, op, [self.encode(arg) for arg in args], reply)
-        packed = self._codec.pack(frame)
+        encoded = [arg if type(arg) in wire.PLAIN else self.encode(arg) for arg in args]
+        packed = self._codec.pack(wire.Request(device, op, encoded, reply))
         with self._lock:
-            self._posted += packed
             if not reply:  # sent with the next request, in order
+                self._posted += packed
                 if len(self._posted) > 1 << 16:
                     self._flush()
                 return None
-            self._flush()
+            self._flush(packed)
             answer = self.receive()
         if isinstance(answer, wire.Answer):
-            return self.decode(answer.value)
+            value = answer.value
+            return value if type(value) in wire.PLAIN else self.decode(value)
         raise _exception(answer.type)(answer.message)
 
     def release(self, references: list[int]) -> None:
@@ -108,7 +110,7 @@ class Connection:
         if known is not None:
             return known
         description = {} if handle.description is None else self.decode(handle.description)
-        device = device_classes()[handle.kind]._attach(_Link(self, handle.id), description)
+        device = device_class(handle.kind)._attach(_Link(self, handle.id), description)
         self._devices[handle.id] = device
         device_numbers[device] = handle.id
         return device
@@ -116,22 +118,23 @@ class Connection:
     def _handle_of(self, device: Device) -> wire.Handle:
         number = device_numbers.get(device)
         if number is None:
-            raise wire.Unsendable(f"a {type(device).__name__} made by the submission itself cannot be returned")
+            raise Unsendable(f"a {type(device).__name__} made by the submission itself cannot be returned")
         return wire.Handle(number)
 
 
 device_numbers: weakref.WeakKeyDictionary[Device, int] = weakref.WeakKeyDictionary()
 
 
-def device_classes() -> dict[str, type[Device]]:
-    """Every device class of course_lib by its kind."""
+DEVICES = {"memory": "Memory", "hbm": "HBM", "compiler": "Compiler"}
+"""Device classes of course_lib by their kind on the wire."""
+
+
+def device_class(kind: str) -> type[Device]:
+    """The class of one kind; the modules of the others, which take their time to import, are left alone."""
     import course_lib
 
-    return {
-        kind: getattr(course_lib, name)
-        for kind, name in (("memory", "Memory"), ("hbm", "HBM"), ("compiler", "Compiler"))
-        if name in course_lib.__all__
-    }
+    found: type[Device] = getattr(course_lib, DEVICES[kind])
+    return found
 
 
 def _exception(name: str) -> type[Exception]:

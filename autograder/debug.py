@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from autograder.checks.collected import arguments
 from autograder.child import meter_for
 from autograder.errors import NotWritten, SubmissionRaised, UsageError
 from autograder.manifest import Assignment
+from autograder.outcomes import NOT_WRITTEN
 from autograder.pytest_plugin import KEY
 from autograder.record import Frame
 from autograder.running import Request, find_module
-from autograder.session import arguments
 from autograder.state import Fixtures, import_file
-from autograder.submission import NOT_WRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

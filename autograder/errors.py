@@ -7,6 +7,7 @@ Outcome                         how a call into a submission ended when it did n
 ├── CheckFailed                 the check found the behaviour wrong
 ├── NotWritten                  the stub's NotImplementedError
 ├── SubmissionRaised            any other exception of the student's code
+│   └── Forbidden               the isolation refused what it tried
 ├── ImportFailed                the module could not be imported: concerns every check alike
 ├── SubmissionDied              its process ended, or broke the protocol
 ├── TimedOut
@@ -64,6 +65,10 @@ class SubmissionRaised(Outcome):
     def __init__(self, type_name: str, bases: list[str], message: str, frames: list[Frame]) -> None:
         super().__init__(Exception_(type_name, message, frames))
         self.type_name, self.bases, self.message, self.frames = type_name, bases, message, frames
+
+
+class Forbidden(SubmissionRaised):
+    status = "forbidden"
 
 
 class ImportFailed(Outcome):

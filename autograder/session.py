@@ -9,63 +9,26 @@ from __future__ import annotations
 import ctypes
 import datetime as dt
 import hashlib
-import importlib.util
 import os
 import platform
 import sys
-import time
-import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from fractions import Fraction
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import msgspec
 import numpy as np
 import pytest
-from _pytest.runner import runtestprotocol
 
 from autograder import record as rec
-from autograder.checks.declare import Spec, spec_of
-from autograder.errors import GraderError, Outcome, UsageError
-from autograder.isolation import IsolationError, WarmParent
+from autograder.checks.collected import Check, Collector, arguments
+from autograder.errors import GraderError
+from autograder.grading import Grading
+from autograder.isolation import WarmParent
 from autograder.kit_version import kit_version
 from autograder.manifest import Assignment
 from autograder.misconceptions import Misconceptions
-from autograder.pytest_plugin import KEY
 from autograder.state import GradingState, source_of
-from autograder.submission import Context, Output
-
-Suite = Literal["public", "hidden"]
-MESSAGE_OF_HIDDEN = 160
-"""Characters of an exception's message shown for a hidden check: enough to recognise it, too few for its data."""
-NAME_OF_HIDDEN = 40
-FRAMES_OF_HIDDEN = 3
-"""Names can be made up at run time, so a traceback of a hidden check is short too."""
-STUB_TIMEOUTS = 2
-"""After so many checks of one stub ran out of time, its other checks are not run."""
-
-
-@dataclass(frozen=True)
-class Check:
-    """One collected case of a check."""
-
-    item: pytest.Function
-    spec: Spec
-    id: str
-    suite: Suite
-    max: Fraction
-    function: str
-
-    @property
-    def visible(self) -> bool:
-        return self.visibility == "visible"
-
-    @property
-    def visibility(self) -> rec.Visibility:
-        return self.spec.visibility or ("visible" if self.suite == "public" else "hidden")
+from autograder.submission import Context
 
 
 class Session:
@@ -94,9 +57,16 @@ class Session:
         self._parent.ready()
         started = _now()
         with _one_processor() as cpu:
-            run = _Run(self, Context(self._parent, source_of(self.assignment, data), cpu), on_result)
-            run.explain = explain_misconceptions
-            results = run.results()
+            context = Context(self._parent, source_of(self.assignment, data), cpu)
+            grading = Grading(
+                self.checks,
+                self.assignment.limits,
+                context,
+                execute=self._execute,
+                misconceptions=self._misconceptions if explain_misconceptions else None,
+                on_result=on_result,
+            )
+            results = grading.results()
         files = {self.assignment.module: hashlib.sha256(data).hexdigest()}
         faulty = any(result.status == "grader_error" for result in results)
         return rec.Record(
@@ -127,271 +97,41 @@ class Session:
             secret="public" if self.assignment.course.secret() is None else "course",
         )
 
-    def execute(self, check: Check, context: Context) -> BaseException | None:
+    def _execute(self, check: Check, context: Context) -> BaseException | None:
         """Run one check on a submission through pytest; what ended it, None when it passed."""
         state = self._state
         state.start(context)
         with np.errstate(all="ignore"):  # what a submission computed may be anything; a check says what is wrong
-            runtestprotocol(check.item, nextitem=None, log=False)  # whichever comes next finds everything torn down
-        return state.caught
+            return _run_item(check.item)
 
     def _transcript_of(self, check_id: str, source: bytes) -> list[Any]:
         """What a known wrong variant does in a check."""
         check = next(check for check in self.checks if check.id == check_id)
         context = Context(self._parent, source_of(self.assignment, source))
         try:
-            self.execute(check, context)
+            self._execute(check, context)
             return context.transcript
         finally:
             context.close()
 
 
-class _Run:
-    """Grading one submission: results so far, and what follows from them."""
-
-    def __init__(self, session: Session, context: Context, on_result: Callable[[rec.CheckResult], None] | None) -> None:
-        self._session, self._context, self._on_result = session, context, on_result
-        self._by_function: dict[str, list[rec.CheckResult]] = {}
-        self._timeouts: dict[str, int] = {}
-        self._explained: set[str] = set()
-        self._waited = 0.0
-        self.explain = True
-
-    def results(self) -> list[rec.CheckResult]:
-        results = []
+def _run_item(item: pytest.Function) -> BaseException | None:
+    """Set-up, call and teardown through pytest's hooks, without the reports that it makes of them; what was raised."""
+    item._initrequest()
+    hooks, error = item.ihook, None
+    try:
+        hooks.pytest_runtest_setup(item=item)
+        hooks.pytest_runtest_call(item=item)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as raised:  # pytest's own outcomes are no Exceptions
+        error = raised
+    finally:
         try:
-            for check in self._session.checks:
-                result = self._one(check)
-                results.append(result)
-                self._by_function.setdefault(check.function, []).append(result)
-                if self._on_result is not None:
-                    self._on_result(result)
-        finally:
-            self._context.close()
-        return _all_or_nothing(self._session.checks, results)
-
-    def _one(self, check: Check) -> rec.CheckResult:
-        for missing in check.spec.requires:
-            if importlib.util.find_spec(missing) is None:
-                return _result(check, "not_runnable", rec.Message(f"{missing} is not installed here"))
-        unmet = self._unmet(check)
-        if unmet is not None:
-            return _result(check, "skipped", unmet)
-        limits = self._session.assignment.limits
-        if self._timeouts.get(check.spec.stub, 0) >= STUB_TIMEOUTS:
-            doing = f"not run: {STUB_TIMEOUTS} checks of {check.spec.stub} have reached their time limit already"
-            return _result(check, "timed_out", rec.Limit("time", limits.check_seconds, "s", doing))
-        if self._waited > limits.total_seconds:
-            doing = "not run: the time of all checks together is used up"
-            return _result(check, "timed_out", rec.Limit("total time", limits.total_seconds, "s", doing))
-        return self._run(check)
-
-    def _unmet(self, check: Check) -> rec.Unmet | None:
-        for name in check.spec.depends:
-            for earlier in self._by_function.get(name, []):
-                if earlier.status != "passed":
-                    if earlier.status == "not_implemented":  # say what is wrong, not what follows from it
-                        continue
-                    return rec.Unmet(earlier.id, earlier.status)
-        return None
-
-    def _run(self, check: Check) -> rec.CheckResult:
-        context = self._context
-        begun = time.monotonic()
-        error = self._session.execute(check, context)
-        duration = time.monotonic() - begun
-        if isinstance(error, IsolationError):  # nothing can be graded on this machine
-            raise GraderError(f"a submission's process could not be started: {error}")
-        self._waited += context.budget.spent
-        status, failure = _verdict(error)
-        if status == "timed_out":
-            self._timeouts[check.spec.stub] = self._timeouts.get(check.spec.stub, 0) + 1
-        output = _output(context.output, check.visible)
-        misconception = self._misconception(check, status, context)
-        shown = failure if check.visible else _without_data(failure)
-        result = _result(check, status, shown, output=output, misconception=misconception, duration=duration)
-        # a hint about the algorithm misleads when the file could not be imported at all
-        return msgspec.structs.replace(result, hint=None) if context.import_failed else result
-
-    def _misconception(self, check: Check, status: str, context: Context) -> str | None:
-        """The sentence of the known wrong variant that does the same; asked for once per stub."""
-        if status != "failed" or not self.explain or check.spec.stub in self._explained:
-            return None
-        self._explained.add(check.spec.stub)
-        return self._session._misconceptions.explain(
-            check.id, check.spec.name, context.transcript, counted=check.spec.kind != "values"
-        )
-
-
-def _verdict(error: BaseException | None) -> tuple[rec.Status, rec.Failure | None]:
-    if error is None:
-        return "passed", None
-    if isinstance(error, Outcome):
-        return error.status, error.failure
-    if isinstance(error, AssertionError):
-        return "failed", rec.Message(str(error).splitlines()[0] if str(error) else "the property does not hold")
-    if isinstance(error, KeyboardInterrupt):
-        raise error
-    text = "".join(traceback.format_exception(error))
-    return "grader_error", rec.GraderFault(f"{type(error).__name__}: {error}", text[-6000:])
-
-
-def _without_data(failure: rec.Failure | None) -> rec.Failure | None:
-    """A failure of a hidden check, without anything from which its inputs could be learnt."""
-    if isinstance(failure, rec.WrongValue):
-        return rec.WrongValue(
-            failure.name, failure.problem, failure.wrong, failure.size, error=failure.error, budget=failure.budget
-        )
-    if isinstance(failure, rec.Message):
-        return rec.Message(failure.message)
-    if isinstance(failure, rec.Exception_):
-        message = failure.message
-        if len(message) > MESSAGE_OF_HIDDEN:
-            message = message[:MESSAGE_OF_HIDDEN] + " ..."
-        frames = [rec.Frame(f.line, f.function[:NAME_OF_HIDDEN], f.code) for f in failure.frames[-FRAMES_OF_HIDDEN:]]
-        return rec.Exception_(failure.exception[:NAME_OF_HIDDEN], message, frames, failure.expected)
-    return failure
-
-
-def _output(output: Output, visible: bool) -> rec.Output | None:
-    return rec.Output(output.size, output.text() if visible else None, output.cut) if output.size else None
-
-
-def _result(
-    check: Check,
-    status: rec.Status,
-    failure: rec.Failure | None,
-    *,
-    output: rec.Output | None = None,
-    misconception: str | None = None,
-    duration: float = 0.0,
-) -> rec.CheckResult:
-    passed = status == "passed"
-    return rec.CheckResult(
-        id=check.id,
-        stub=check.spec.stub,
-        title=check.spec.title,
-        kind=check.spec.kind,
-        case=check.spec.case,
-        suite=check.suite,
-        visibility=check.visibility,
-        points=round(float(check.max), 6) if passed else 0.0,
-        max=round(float(check.max), 6),
-        status=status,
-        failure=failure,
-        hint=None if passed or status in ("skipped", "not_runnable", "grader_error") else check.spec.hint,
-        misconception=misconception,
-        output=output,
-        duration=round(duration, 6),
-    )
-
-
-def _all_or_nothing(checks: Sequence[Check], results: list[rec.CheckResult]) -> list[rec.CheckResult]:
-    lost = {
-        check.function
-        for check, result in zip(checks, results)
-        if check.spec.all_or_nothing and result.status != "passed"
-    }
-    return [
-        msgspec.structs.replace(result, points=0.0) if check.function in lost else result
-        for check, result in zip(checks, results)
-    ]
-
-
-# -------------------------------------------------------------------------------------------------------- collecting
-class _Plugin:
-    """Hands the collected checks to the body instead of running them once."""
-
-    def __init__(
-        self,
-        assignment: Assignment,
-        state: GradingState,
-        body: Callable[[Session], None],
-        stub: str | None,
-        selection: str | None,
-    ) -> None:
-        self._assignment, self._state, self._body = assignment, state, body
-        self._stub, self._selection = stub, selection
-        self._shares: dict[str, Fraction] = {}
-        self._broken: list[str] = []
-        self.error: BaseException | None = None
-        """What ended the session, carried past pytest, which would turn it into an exit code."""
-
-    def pytest_internalerror(self, excinfo: pytest.ExceptionInfo[BaseException]) -> bool:
-        self.error = excinfo.value
-        return True  # and nothing is printed
-
-    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
-        self.error = excinfo.value
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_configure(self, config: pytest.Config) -> None:
-        config.stash[KEY] = self._state
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self._broken.append(str(report.longrepr))
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        counts: dict[str, int] = {}
-        for item in items:
-            counts[_function_of(item)] = counts.get(_function_of(item), 0) + 1
-        for item in items:
-            spec = _spec(item)
-            self._shares[item.nodeid] = spec.points / counts[_function_of(item)]
-        items[:] = _dependencies_first(items)
-
-    def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        if self._broken:
-            raise GraderError("the checks cannot be imported:\n" + "\n".join(self._broken))
-        checks = [self._check(item) for item in session.items]
-        if self._stub is not None:
-            checks = [check for check in checks if check.spec.stub == self._stub]
-        if not checks:
-            raise UsageError(f"no check of {self._assignment.id} matches {self._selection or 'this selection'}")
-        self._body(Session(self._assignment, self._state, checks, self._selection))
-        return True
-
-    def _check(self, item: pytest.Item) -> Check:
-        assert isinstance(item, pytest.Function)
-        params = dict(item.callspec.params) if hasattr(item, "callspec") else {}
-        spec = _spec(item)
-        suite: Suite = "hidden" if item.path == self._assignment.hidden_checks else "public"
-        name = item.name.removeprefix("test_")
-        return Check(item, spec.for_case(params), name, suite, self._shares[item.nodeid], spec.name)
-
-
-def _spec(item: pytest.Item) -> Spec:
-    spec = spec_of(getattr(item, "function", len))
-    if spec is None:
-        raise GraderError(f"{item.nodeid} is no check: declare it with @check(...)")
-    return spec
-
-
-def _function_of(item: pytest.Item) -> str:
-    return item.nodeid.partition("[")[0]
-
-
-def _dependencies_first(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Items in their order, but each after everything it depends on."""
-    groups: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        groups.setdefault(_spec(item).name, []).append(item)
-    done: dict[str, None] = {}
-
-    def visit(name: str, path: tuple[str, ...]) -> None:
-        if name in done or name not in groups:
-            return
-        if name in path:
-            raise GraderError(f"checks depend on each other in a circle: {' -> '.join((*path, name))}")
-        for other in _spec(groups[name][0]).depends:
-            visit(other, (*path, name))
-        done[name] = None
-
-    for name in groups:
-        visit(name, ())
-    return [item for name in done for item in groups[name]]
+            hooks.pytest_runtest_teardown(item=item, nextitem=None)  # whichever comes next finds everything torn down
+        except Exception as raised:
+            error = error or raised
+    return error
 
 
 def run_session(
@@ -409,7 +149,8 @@ def run_session(
     if hidden and assignment.hidden_checks is not None:
         paths.append(assignment.hidden_checks)
     selection = " and ".join(part for part in (expression and f"-k {expression}", stub and f"--stub {stub}") if part)
-    plugin = _Plugin(assignment, GradingState(parent, assignment), body, stub, selection or None)
+    state = GradingState(parent, assignment)
+    plugin = Collector(state, lambda checks: body(Session(assignment, state, checks, selection or None)), stub)
     code = pytest.main(arguments(assignment.course.root, paths, expression), plugins=[plugin])
     if plugin.error is not None:
         raise plugin.error
@@ -417,30 +158,6 @@ def run_session(
         raise GraderError(f"pytest ended with {code!r} while it collected the checks of {assignment.id}")
 
 
-_UNUSED = ["cacheprovider", "logging", "doctest", "unittest", "junitxml", "pastebin", "faulthandler", "legacypath",
-           "stepwise", "setuponly", "setupplan", "warnings", "unraisableexception", "threadexception"]  # fmt: skip
-
-
-def arguments(root: Path, paths: Sequence[Path], expression: str | None, *, quiet: bool = True) -> list[str]:
-    """Command line of a pytest that reads nothing but these files: no configuration, conftest or foreign plugin."""
-    off = [*_UNUSED, "terminal"] if quiet else _UNUSED
-    return [
-        *(str(path) for path in paths),
-        f"--rootdir={root}",
-        f"--config-file={os.devnull}",
-        "--import-mode=importlib",
-        "--noconftest",
-        "--disable-plugin-autoload",
-        "--capture=no",
-        "--assert=plain",
-        *(argument for name in off for argument in ("-p", f"no:{name}")),
-        "-p",
-        "autograder.pytest_plugin",
-        *(("-k", expression) if expression else ()),
-    ]
-
-
-# -------------------------------------------------------------------------------------------------------- small parts
 def _one_thread() -> None:
     """Reference values are computed by one thread: this process keeps to one processor while it grades."""
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"):

@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.budget import Budget, Source
 from autograder.checks.declare import Spec, spec_of
 from autograder.errors import Outcome, UsageError
 from autograder.isolation import Limits, WarmParent
 from autograder.manifest import Assignment, find_course
-from autograder.submission import Budget, Context, Source
+from autograder.submission import Context
 
 PUBLIC_SEED = b"public"
 """What inputs derive from where there is no course secret: a student's kit."""
@@ -35,6 +36,7 @@ class Fixtures(ABC):
     def __init__(self) -> None:
         self.assignment: Assignment | None = None
         self._item: pytest.Item | None = None
+        self._secret: bytes | None = None
         self._spec: Spec | None = None
         self._solutions: dict[Path, types.ModuleType] = {}
 
@@ -68,8 +70,10 @@ class Fixtures(ABC):
         """32 bytes that depend on the course secret, the assignment, the check and its parameters only."""
         assert self.assignment is not None
         assert self._item is not None
-        secret = self.assignment.course.secret() or PUBLIC_SEED
-        return hashlib.sha256(b"\0".join([secret, self.assignment.id.encode(), self._item.name.encode()])).digest()
+        if self._secret is None:
+            self._secret = self.assignment.course.secret() or PUBLIC_SEED
+        name = self._item.name.encode()
+        return hashlib.sha256(b"\0".join([self._secret, self.assignment.id.encode(), name])).digest()
 
     def rng(self) -> np.random.Generator:
         return np.random.default_rng(int.from_bytes(self.seed()[:16], "big"))
@@ -135,22 +139,15 @@ class _WithProcess(Fixtures):
 
 
 class GradingState(_WithProcess):
-    """The grader's session: `start` one check on one submission, then read what ended it."""
+    """The grader's session: `start` one check on one submission."""
 
     def __init__(self, parent: WarmParent, assignment: Assignment) -> None:
         super().__init__(parent)
         self.assignment = assignment
-        self.caught: BaseException | None = None
 
     def start(self, context: Context) -> None:
         self.context = context
-        self.caught = None
         self._item = None
-
-    def note(self, item: pytest.Item, excinfo: pytest.ExceptionInfo[BaseException]) -> str | None:
-        if self.caught is None:
-            self.caught = excinfo.value
-        return ""
 
     def close(self) -> None:
         """The session's owner closes the parent and the contexts."""

@@ -21,10 +21,11 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
+from autograder.checks.collected import arguments
 from autograder.debug import LocalPlugin, LocalState, LocalSubmission
 from autograder.isolation import Limits, WarmParent
 from autograder.manifest import Assignment, find_course
-from autograder.session import Session, arguments, run_session
+from autograder.session import Session, run_session
 from autograder.state import import_file
 
 ROOT = Path(__file__).parent.parent
@@ -75,8 +76,9 @@ def graded_seconds(assignment: Assignment, count: int) -> list[float]:
 
 def child_memory() -> tuple[float, float]:
     """Private MiB of one more child that has loaded hw1, and of the warm parent's shared pages it uses."""
+    from autograder.budget import Budget
     from autograder.state import source_of
-    from autograder.submission import Budget, Context
+    from autograder.submission import Context
 
     assignment = find_course(ROOT).assignment("hw1")
     assert assignment.solution_path is not None

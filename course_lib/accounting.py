@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_map_only
 
@@ -51,10 +52,16 @@ def weightless() -> Iterator[None]:
     """Inside, tensors are made and operations run without memory or arithmetic; contents are undefined.
 
     Do not let a tensor made inside reach code outside: there it would be read, and its memory paid for.
-    Needs an operating system that gives memory on first use (Linux, macOS); address space is reserved all the same.
+    Needs an operating system that gives memory on first use (Linux, macOS); address space is reserved all the same,
+    and given back at the end even of tensors that are never freed: a pack hook that returns its tensor ties what an
+    operation saved of its own result to that operation, for good.
     """
-    with _Weightless():
-        yield
+    mode = _Weightless()
+    try:
+        with mode:
+            yield
+    finally:
+        mode.give_back()
 
 
 class _Weightless(TorchDispatchMode):
@@ -63,6 +70,19 @@ class _Weightless(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
         self._fake_mode = FakeTensorMode(allow_non_fake_inputs=False)
+        self._reserved: list[StorageWeakRef] = []
+
+    def give_back(self) -> None:
+        """Empty every storage made in this mode that is still alive."""
+        for reference in self._reserved:
+            storage = torch.UntypedStorage._new_with_weak_ptr(reference.cdata)
+            if storage is not None:
+                storage.resize_(0)
+
+    def reserve(self, nbytes: int) -> torch.UntypedStorage:
+        storage = _storage(nbytes, "cpu")
+        self._reserved.append(StorageWeakRef(storage))  # type: ignore[no-untyped-call]
+        return storage
 
     def __torch_dispatch__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -77,7 +97,7 @@ class _Weightless(TorchDispatchMode):
         return self._shapes(func, args, kwargs)
 
     def _shapes(self, func: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        twins = _Twins(self._fake_mode)
+        twins = _Twins(self._fake_mode, self.reserve)
         fake_args, fake_kwargs = tree_map_only(torch.Tensor, twins.fake, (args, kwargs))
         try:
             with self._fake_mode:
@@ -92,8 +112,8 @@ class _Weightless(TorchDispatchMode):
 class _Twins:
     """Fake twins of one call's tensors: tensors that share a storage have twins that share one, and back again."""
 
-    def __init__(self, mode: FakeTensorMode) -> None:
-        self._mode = mode
+    def __init__(self, mode: FakeTensorMode, reserve: Callable[[int], torch.UntypedStorage]) -> None:
+        self._mode, self._reserve = mode, reserve
         self._fakes: dict[int, torch.UntypedStorage] = {}
         self._homes: dict[int, torch.UntypedStorage] = {}
 
@@ -101,7 +121,7 @@ class _Twins:
         home = tensor.untyped_storage()
         meta = self._fakes.get(home._cdata)
         if meta is None:
-            meta = self._fakes[home._cdata] = _reserve(home.nbytes(), "meta")
+            meta = self._fakes[home._cdata] = _storage(home.nbytes(), "meta")
             self._homes[meta._cdata] = home
         return FakeTensor(self._mode, _over(meta, tensor), tensor.device)
 
@@ -110,11 +130,11 @@ class _Twins:
         meta = tensor.untyped_storage()
         home = self._homes.get(meta._cdata)
         if home is None:
-            home = self._homes[meta._cdata] = _reserve(meta.nbytes(), "cpu")
+            home = self._homes[meta._cdata] = self._reserve(meta.nbytes())
         return _over(home, tensor)
 
 
-def _reserve(nbytes: int, device: str) -> torch.UntypedStorage:
+def _storage(nbytes: int, device: str) -> torch.UntypedStorage:
     make = cast(Callable[..., torch.UntypedStorage], torch.UntypedStorage)
     return make(nbytes, device=device)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from itertools import count
 from numbers import Real
 from operator import index
@@ -22,6 +23,9 @@ TRACE_LIMIT = 100_000
 _DTYPES = ("float16", "float32", "float64")
 
 _clock = count()
+
+_FORMATS = {2: struct.Struct("<e"), 4: struct.Struct("<f"), 8: struct.Struct("<d")}
+"""Binary16, 32 and 64 by their bytes."""
 
 
 class Memory(Device):
@@ -78,7 +82,7 @@ class Memory(Device):
         Raises IndexError unless 0 <= i < len(self), TypeError when `i` is not an integer or `v` not one real number.
         """
         where = self._index(i)
-        self._back.store(where, _rounded(_number(v), self._dtype))
+        self._back.store(where, v if type(v) is self._dtype.type else _rounded(_number(v), self._dtype))
 
     def _index(self, i: SupportsIndex) -> int:
         if isinstance(i, (bool, np.bool_)):
@@ -132,23 +136,30 @@ class Memory(Device):
     def _serve(self, op: str, args: tuple[Any, ...]) -> Any:
         # The remote class validates and rounds before it sends, so whatever does not fit here did not come from it.
         back = _local(self)
-        match len(args), op:
-            case 0, "loads":
-                return back.loads
-            case 0, "stores":
-                return back.stores
-            case 1, "load" if self._is_index(args[0]):
-                return float(back.load(args[0]))
-            case 2, "store" if self._is_index(args[0]) and self._is_element(args[1]):
-                back.store(args[0], self._dtype.type(args[1]))
-                return None
+        if args:
+            i = args[0]
+            if type(i) is int and 0 <= i < self._length:
+                if op == "load" and len(args) == 1:
+                    return float(back.load(i))
+                if op == "store" and len(args) == 2 and self._is_element(args[1]):
+                    back.store(i, self._dtype.type(args[1]))
+                    return None
+        elif op in ("loads", "stores"):
+            return getattr(back, op)
         raise ProtocolViolation(f"a memory of {self._length} elements cannot serve this request")
 
-    def _is_index(self, i: Any) -> bool:
-        return type(i) is int and 0 <= i < self._length
-
     def _is_element(self, v: Any) -> bool:
-        return type(v) is float and (v != v or float(_rounded(v, self._dtype)) == v)
+        """Whether `v` is a float that this dtype holds as it is."""
+        if type(v) is not float:
+            return False
+        try:
+            return v != v or self._format.unpack(self._format.pack(v))[0] == v
+        except OverflowError:
+            return False
+
+    @property
+    def _format(self) -> struct.Struct:
+        return _FORMATS[self._dtype.itemsize]
 
 
 def contents(memory: Memory) -> NDArray[np.float64]:
@@ -189,17 +200,15 @@ class _Local:
 
     def load(self, i: int) -> Any:
         self.loads += 1
-        self._note("load", i)
+        if len(self.trace) < TRACE_LIMIT:
+            self.trace.append((next(_clock), "load", i))  # one clock for all memories: traces can be interleaved
         return self.data[i]
 
     def store(self, i: int, v: Any) -> None:
         self.stores += 1
-        self._note("store", i)
-        self.data[i] = v
-
-    def _note(self, op: Op, i: int) -> None:
         if len(self.trace) < TRACE_LIMIT:
-            self.trace.append((next(_clock), op, i))  # one clock for all memories: their traces can be interleaved
+            self.trace.append((next(_clock), "store", i))
+        self.data[i] = v
 
 
 class _Remote:

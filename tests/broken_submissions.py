@@ -78,7 +78,7 @@ ONE_FUNCTION: dict[str, Broken] = {
     "fork_bomb": Broken(
         "def softmax_naive(x, y):\n    import os\n    while True:\n        os.fork()",
         "softmax_naive",
-        "crashed",
+        "forbidden",
         "PermissionError",
     ),
     "keyboard_interrupt": Broken(
@@ -126,6 +126,22 @@ ONE_FUNCTION: dict[str, Broken] = {
     ),
 }
 
+ONE_FUNCTION |= {
+    "starts_a_program": Broken(
+        "def finalize(state):\n    import subprocess\n    subprocess.run(['true'])",
+        "finalize",
+        "forbidden",
+        "starts no programs",
+    ),
+    "opens_a_connection": Broken(
+        "def finalize(state):\n    import socket\n    socket.create_connection(('192.0.2.1', 80))",
+        "finalize",
+        "forbidden",
+        "opens no connections",
+    ),
+    "asynchronous": Broken("async def finalize(state):\n    return state", "finalize", "failed", "coroutine"),
+}
+
 FORGE = """
     import gc, struct
     import msgspec
@@ -169,15 +185,26 @@ ONE_FUNCTION |= {
 WHOLE_FILE: dict[str, tuple[bytes, str, str]] = {
     "syntax_error": (b"import torch\n\ndef softmax_naive(x, y)\n    pass\n", "crashed", "line 3"),
     "indentation_error": (b"def softmax_naive(x, y):\npass\n", "crashed", "IndentationError"),
-    "missing_import": (b"import a_package_nobody_has\n", "crashed", "ModuleNotFoundError"),
+    "missing_import": (b"import a_package_nobody_has\n", "crashed", "torch, numpy, course_lib"),
     "exits_at_import": (b"import sys\nsys.exit(0)\n", "crashed", "SystemExit"),
     "dies_at_import": (b"import os\nos._exit(0)\n", "crashed", "exit code 0 during import softmax.py"),
     "loops_at_import": (b"while True:\n    pass\n", "timed_out", "import softmax.py"),
-    "empty": (b"", "crashed", "softmax_naive"),
-    "not_utf8": (b"name = 'caf\xe9'\n", "crashed", "SyntaxError"),
-    "null_bytes": (b"def softmax_naive(x, y):\n    \x00\n", "crashed", "null bytes"),
-    "a_pdf": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\n", "crashed", "can't decode byte"),
-    "a_notebook": (b'{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}\n', "crashed", "softmax_naive"),
+    "empty": (b"", "crashed", "the file is empty"),
+    "not_utf8": (b"name = 'caf\xe9'\n", "crashed", "byte 11 is not UTF-8"),
+    "null_bytes": (b"def softmax_naive(x, y):\n    \x00\n", "crashed", "zero bytes"),
+    "a_pdf": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<< /Type /Catalog >>\n", "crashed", "this is a PDF"),
+    "a_zip": (b"PK\x03\x04\x14\0\0\0\x08\0", "crashed", "unpack it"),
+    "a_notebook": (b'{"cells": [], "metadata": {}, "nbformat": 4}\n', "crashed", "this is a notebook"),
+    "a_run_notebook": (
+        b'{\n "cells": [{"execution_count": null}],\n "metadata": {}\n}\n',
+        "crashed",
+        "this is a notebook",
+    ),
+    "cells_of_a_notebook": (b"%matplotlib inline\nimport torch\n", "crashed", "commands of a notebook"),
+    "a_web_page": (b"\n<!DOCTYPE html>\n<html></html>\n", "crashed", "download the raw file"),
+    "merge_conflict": (b"<<<<<<< HEAD\nimport torch\n=======\n>>>>>>> main\n", "crashed", "merge conflict"),
+    "curly_quotes": ("name = \u201csoftmax\u201d\n".encode(), "crashed", "straight ones"),
+    "utf16": ("import torch\n".encode("utf-16"), "crashed", "save the file as UTF-8"),
 }
 
 RIGHT_FILES = ("byte_order_mark", "windows_line_ends", "closed_stdout", "prints_politely")

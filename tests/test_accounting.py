@@ -1,6 +1,8 @@
 """course_lib.accounting: what is counted on tensors without memory is what is counted on real ones."""
 
 import resource
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -158,6 +160,28 @@ def test_costs_neither_memory_nor_random_numbers():
     assert size > 16 * 2**30
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 * 1024  # KiB
     assert torch.equal(generator, torch.get_rng_state())
+
+
+def address_space():
+    """Bytes of this process's address space."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_address_space_is_given_back():
+    """A pack hook that returns its tensor keeps what an operation saved of its own result alive, and all before it."""
+    kept = []
+
+    def keeping(module, *inputs):
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+            kept.append(module(*inputs))
+        return 0
+
+    layers = lambda: nn.Sequential(*(nn.ReLU() for _ in range(8)))  # noqa: E731
+    at_full_scale(keeping, layers, lambda: [torch.randn(8, requires_grad=True)])  # loads what is loaded once
+    before = address_space()
+    at_full_scale(keeping, layers, lambda: [torch.randn(1 << 27, requires_grad=True)])  # half a GiB each
+    assert address_space() - before < 1 << 30
 
 
 def test_state_after_the_context_is_ordinary():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 import zipfile
 from collections.abc import Callable
@@ -153,6 +155,25 @@ def test_pack_refuses_what_could_not_be_graded(cli: Cli, tmp_path: Path, source:
     assert done.returncode == 2
     assert message in words(done.stderr)
     assert not (tmp_path / "hw1.zip").exists()
+
+
+def test_the_umask_of_whoever_grades_does_not_matter(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "autograder", "run", "hw1", SOLUTION, "-k", "public_finalize"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, umask=0o077, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_check_whose_library_is_broken_here_is_nobodys_fault(tmp_path: Path) -> None:
+    (tmp_path / "torchvision").mkdir()
+    (tmp_path / "torchvision/__init__.py").write_text(
+        "raise RuntimeError('operator torchvision::nms does not exist')\n"
+    )
+    command = [sys.executable, "-m", "autograder", "run", "hw6", "solutions/hw6", "-k", "torchvision", "--json", "-"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment, timeout=120, check=False)
+    checks = json.loads(done.stdout)["checks"]
+    assert {check["status"] for check in checks} == {"not_runnable"}, done.stderr
+    assert "torchvision::nms" in checks[0]["failure"]["message"]
 
 
 def test_doctor_names_every_layer(cli: Cli) -> None:

@@ -12,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder import wire
+from autograder import values, wire
 from course_lib import Plan, State
 from course_lib._device import ProtocolViolation
 
@@ -21,8 +21,8 @@ def _no_device(value: Any) -> Any:
     raise AssertionError(value)
 
 
-encode = wire.Encoder(_no_device, lambda value: wire.Ref(7, type(value).__name__))
-decode = wire.Decoder(_no_device, lambda ref: ref)
+encode = values.Encoder(_no_device, lambda value: wire.Ref(7, type(value).__name__))
+decode = values.Decoder(_no_device, lambda ref: ref)
 
 
 def _travel(value: Any) -> Any:
@@ -133,7 +133,7 @@ def test_what_cannot_travel_is_refused_by_the_sender() -> None:
     endless: list[Any] = []
     endless.append(endless)
     for value in (endless, np.array([object()]), torch.eye(2).to_sparse(), torch.zeros(2, device="meta")):
-        with pytest.raises(wire.Unsendable):
+        with pytest.raises(values.Unsendable):
             encode(value)
 
 
