@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import re
 
 from autograder import wire
 from autograder.budget import Budget, Source
@@ -16,6 +17,8 @@ MAX_NOT_WRITTEN = 120
 MAX_MESSAGE = 4000
 MAX_FRAMES = 12
 MAX_VIOLATION = 120
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]{4,}")
+"""Of an object, in its default repr: another one in every run, and of no use to anyone."""
 FORBIDDEN = "graded code computes: it starts no programs, opens no connections and writes only where it is started"
 
 
@@ -33,7 +36,7 @@ def of_exception(raised: wire.Raised, source: Source, budget: Budget) -> Outcome
     if limit is not None:
         return OverLimit(limit, *_limit_value(limit, budget), budget.doing)
     kind = Forbidden if "PermissionError" in raised.bases else SubmissionRaised
-    message = raised.message[:MAX_MESSAGE]
+    message = _ADDRESS.sub(" at 0x...", raised.message[:MAX_MESSAGE])
     note = FORBIDDEN if kind is Forbidden else _behind(raised, source)
     return kind(raised.type[: wire.MAX_NAME], raised.bases, f"{message} ({note})" if note else message, frames)
 

@@ -194,7 +194,8 @@ class Worker:
             if not data:
                 self._poll.unregister(self._process.output)
                 return
-            self._output.add(data)
+            # What is read beyond the limit depends on when it is read, and a record must not.
+            self._output.add(data[: self.budget.output_bytes + 1 - self._output.size])
             if self._output.size > self.budget.output_bytes:
                 self.stop()
                 raise OverLimit("output", self.budget.output_bytes / (1 << 20), "MiB", self.budget.doing)

@@ -85,8 +85,8 @@ def bare_seat(assignment: Assignment, folder: Path, seats: int, seat: int) -> fl
     import pytest
     from bench_engine import _Durations
 
+    from autograder.checks.collected import arguments
     from autograder.debug import LocalPlugin, LocalState, LocalSubmission
-    from autograder.session import arguments
     from autograder.state import import_file
 
     paths = [path for path in (assignment.public_checks, assignment.hidden_checks) if path is not None]

@@ -23,9 +23,9 @@ FROM_CORPUS = (
     "right/block_double", "right/merge_logaddexp", "right/safe_log_domain",
     "wrong/block_field_order", "wrong/finalize_swapped", "wrong/merge_plain_sum", "wrong/naive_clipped",
     "wrong/safe_no_shift",
-    "cheat/arguments_returned", "cheat/counts_set", "cheat/exit_on_import", "cheat/forged_reply",
+    "cheat/arguments_returned", "cheat/counts_set", "cheat/exit_on_import", "cheat/forged_reply", "cheat/lying_objects",
 )  # fmt: skip
-BROKEN = ("sleeps_forever", "allocates_30_gb", "segmentation_fault", "os_exit_0")
+BROKEN = ("sleeps_forever", "allocates_30_gb", "segmentation_fault", "os_exit_0", "prints_a_gigabyte")
 UNREADABLE = ("syntax_error", "a_pdf")
 PATIENCE = 120.0
 """Seconds after which something that should happen is taken for something that does not."""
@@ -36,7 +36,7 @@ def broken(name: str) -> bytes:
 
 
 def mixed_class() -> dict[str, bytes]:
-    """18 hand-ins by student, the kinds in turn."""
+    """20 hand-ins by student, the kinds in turn."""
     corpus = {variant.id: variant.source.encode() for variant in load_corpus(find_course(ROOT).assignment("hw1"))}
     programs = {name: corpus[name] for name in FROM_CORPUS}
     programs |= {f"broken/{name}": broken(name) for name in BROKEN}

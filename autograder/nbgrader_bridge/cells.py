@@ -83,7 +83,7 @@ def check_cells(assignment: Assignment) -> list[CheckCell]:
     """
     import pytest
 
-    from autograder.session import arguments
+    from autograder.checks.collected import arguments
 
     collector = _Collector(assignment)
     paths = [path for path in (assignment.public_checks, assignment.hidden_checks) if path is not None]
