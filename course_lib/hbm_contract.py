@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,31 +49,47 @@ def _share(contract: Mapping[HBMArray, Pair], column: int, spare: int, ledger: M
     return allowed
 
 
-def must_hold(hbm: HBM, keys: HBMArray, output: HBMArray, inputs: Iterable[HBMArray]) -> int:
+def must_hold(
+    hbm: HBM, keys: HBMArray, output: HBMArray, inputs: Iterable[HBMArray], queries: HBMArray | None = None
+) -> int:
     """Elements that a kernel must have held on chip at some moment, however it did so: proved from the trace.
 
     Every row of `output` depends on every row of `keys` (no mask). Consider any moment. Keys that are never read again,
     and elements of the output whose last write is still to come: the kernel holds either the former or a state of the
-    latter, except for what it reads from arrays of its own afterwards.
+    latter. Where a row of the output depends on its row of `queries` too, queries that are never read again are held as
+    well, as long as some keys have not been read at all. What it reads from arrays of its own afterwards is taken off.
     """
     trace = hbm.trace
     own = {handle.name for handle in inputs}
-    last_read = np.full(keys._info.shape, len(trace))
+    moved = [(event.op, event.array, tuple(slice(*edges) for edges in event.slice)) for event in trace]
     last_write = np.full(output._info.shape, -1)
     returning = np.zeros(len(trace) + 1, dtype=np.int64)
-    for moment, event in enumerate(trace):
-        part = tuple(slice(start, stop) for start, stop in event.slice)
-        if event.op == "read" and event.array == keys.name:
-            last_read[part] = moment
-        elif event.op == "write" and event.array == output.name:
+    for moment, (op, array, part) in enumerate(moved):
+        if op == "write" and array == output.name:
             last_write[part] = moment
-        elif event.op == "read" and event.array not in own:
-            returning[moment] = event.elements
-    gone = np.cumsum(_histogram(last_read, len(trace)))
+        elif op == "read" and array not in own:
+            returning[moment] = trace[moment].elements
+    gone = _gone(moved, keys)
     written = _histogram(last_write[last_write >= 0], len(trace))
     pending = written.sum() - np.cumsum(written)
+    held = np.minimum(gone, pending)
+    if queries is not None:
+        first_read = np.full(keys._info.shape, len(trace))
+        for moment, (op, array, part) in reversed(list(enumerate(moved))):
+            if op == "read" and array == keys.name:
+                first_read[part] = moment
+        held[: int(first_read.max(initial=0))] += _gone(moved, queries)[: int(first_read.max(initial=0))]
     after = returning.sum() - np.cumsum(returning)
-    return max(0, int((np.minimum(gone, pending) - after)[:-1].max(initial=0)))
+    return max(0, int((held - after)[:-1].max(initial=0)))
+
+
+def _gone(moved: Sequence[tuple[str, str, tuple[slice, ...]]], array: HBMArray) -> NDArray[np.int64]:
+    """After each moment: how many elements of `array` have been read for the last time."""
+    last_read = np.full(array._info.shape, len(moved))
+    for moment, (op, name, part) in enumerate(moved):
+        if op == "read" and name == array.name:
+            last_read[part] = moment
+    return np.cumsum(_histogram(last_read, len(moved)))
 
 
 def _histogram(moments: NDArray[np.int64], length: int) -> NDArray[np.int64]:

@@ -3,8 +3,8 @@
 What it sees: every torch operation in the calling thread. It counts the FLOPs of matrix and vector products and keeps
 the set of live storages, each once however many views it has. Products made with numpy on `tile.numpy()` count as well.
 What it does not see: temporaries inside one fused torch operation, the memory of Python numbers and numpy arrays,
-arithmetic on `numpy.asarray(tile)` or `tile.tolist()`, and other threads. It runs in the process of the kernel: the
-counts of an HBM are enforced by the process boundary, these numbers are measured.
+arithmetic on `numpy.asarray(tile)`, `tile.tolist()` or `tile.item()`, and other threads. It runs in the process of the
+kernel: the counts of an HBM are enforced by the process boundary, these numbers are measured.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ _active: Meter | None = None
 _weak_reference: Any = StorageWeakRef
 UNSEEN = 1 << 60
 """What `work` becomes when data has left torch and numpy by a way on which its arithmetic cannot be followed."""
-_UNFOLLOWED = frozenset({torch.Tensor.__array__, torch.Tensor.tolist, torch.Tensor.__dlpack__})
+_UNFOLLOWED = frozenset(
+    {
+        *(torch.Tensor.__array__, torch.Tensor.tolist, torch.Tensor.__dlpack__),
+        *(torch.Tensor.item, torch.Tensor.__float__),
+    }
+)
 
 
 class SRAMOverflow(RuntimeError):

@@ -469,3 +469,19 @@ def test_must_hold_finds_what_was_kept() -> None:
     hbm.write(O, numbers(8, 2))
     assert must_hold(hbm, K, O, [Q, K]) == 16
     assert must_hold(HBM(), K, O, [Q, K]) == 0
+
+
+@pytest.mark.parametrize("keep", [False, True], ids=["read again", "kept"])
+def test_must_hold_finds_queries_that_were_kept(keep: bool) -> None:
+    hbm = HBM()
+    Q, K = hbm.array(numbers(8, 2), "Q"), hbm.array(numbers(8, 2), "K")
+    O = hbm.empty((8, 2), name="O")
+    for j in range(0, 8, 2):
+        hbm.read(K[j : j + 2])
+        for i in range(0, 8, 2):
+            if j == 0 or not keep:
+                hbm.read(Q[i : i + 2])
+            if j > 0:
+                hbm.read(O[i : i + 2])
+            hbm.write(O[i : i + 2], numbers(2, 2))
+    assert must_hold(hbm, K, O, [Q, K], Q) == (12 if keep else 4)

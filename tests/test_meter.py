@@ -280,13 +280,17 @@ def test_products_of_tiles_in_numpy_count(spelling: str) -> None:
     assert isinstance(torch.from_numpy(np.atleast_1d(got)), torch.Tensor)
 
 
-@pytest.mark.parametrize("leave", [np.asarray, torch.Tensor.tolist], ids=["asarray", "tolist"])
+@pytest.mark.parametrize(
+    "leave",
+    [np.asarray, torch.Tensor.tolist, lambda t: t[0, 0].item(), lambda t: float(t[0, 0])],
+    ids=["asarray", "tolist", "item", "float"],
+)
 def test_the_meter_knows_what_it_cannot_follow(leave: Callable[[torch.Tensor], Any]) -> None:
     with Meter() as meter:
         leave(A)
     assert meter.work >= UNSEEN
     with Meter() as meter:
-        _ = float(A[0, 0]), bool((A > 0).any()), A.sum().item()
+        _ = bool((A > 0).any()), len(A), A.shape, A.sum()
     assert meter.work < UNSEEN
 
 

@@ -162,9 +162,12 @@ def test_public_formula(submission):
 @check(points=1, kind="errors", stub=V2, hint="Check both sizes first, with `raise ValueError(...)`.")
 @FLASH
 def test_public_block_errors(submission, torch_rng, stub):
-    """a block size of 0 raises ValueError, sizes that are allowed do not"""
-    tensors = [normal(torch_rng, 6, 4) for _ in "QKV"]
-    run(submission, stub, tensors, (2, 2))
+    """a block size of 0 raises ValueError, a size that is allowed averages V"""
+    Q, V = normal(torch_rng, 6, 4), normal(torch_rng, 6, 4) + 1
+    tensors = (Q, normal(torch_rng, 1, 4).expand(6, 4), V)
+    done = run(submission, stub, tensors, (6, 6))
+    along = torch.nn.functional.cosine_similarity(contents(done.results["O"]), V.mean(0).expand(6, 4), dim=1)
+    expect.that(bool((along > 0.999).all()), "O must go along the mean of V, since all keys are equal")
     for block in ((0, 2), (2, 0)):
         with raises("ValueError"):
             run(submission, stub, tensors, block)

@@ -11,7 +11,7 @@ import torch
 from autograder.checks import SubmissionRaised, check, expect, raises
 from course_lib import HBM, HBMArray
 from course_lib.hbm import contents
-from course_lib.hbm_contract import allowance
+from course_lib.hbm_contract import allowance, must_hold
 
 GRADIENTS = ("dQ", "dK", "dV")
 FORWARD_FACTS, BACKWARD_FACTS, EXECUTED_FACTS = ("result", "graph", "changed"), ("result", "changed"), ("tanh", "alive")
@@ -48,6 +48,8 @@ def make_problem(rng, shape, dtype="float64", kind="ordinary"):
     Q, V, dO = 1.5 * Q, V + 0.5, dO + 0.25
     if kind == "hot":  # logits from 1e4 up, later keys higher: a future score exceeds L by hundreds
         Q[:, 0], K[:, 0] = 100.0, math.sqrt(d) * (100 + 0.02 * np.arange(N))
+    if kind == "cold":  # logits from -1e4 down, L as well: below what a clamp or a large negative number stands for
+        Q[:, 0], K[:, 0] = 100.0, -math.sqrt(d) * (150 + 0.02 * np.arange(N))
     if kind == "constant":
         Q[:], K[:] = Q[0], K[0]
     visible = np.tri(N, dtype=bool) if causal else np.ones((N, N), dtype=bool)
@@ -242,6 +244,9 @@ EXTREME = {
 }
 
 
+COLD = [Shape(24, 8, (8, 16)), Shape(24, 8, (8, 16), True)]
+
+
 def judge_flash(submission, rng, shapes, dtype, kind):
     for shape in shapes:
         run_flash(submission, make_problem(rng, shape, dtype, kind), shape)
@@ -267,6 +272,8 @@ def test_flash_gradients(submission, rng, dtype, case):
 def test_flash_extremes(submission, rng, dtype, case):
     """hot, constant and fully masked rows neither overflow nor leak"""
     judge_flash(submission, rng, EXTREME[case], dtype, case)
+    if case == "hot":
+        judge_flash(submission, rng, COLD, dtype, "cold")
 
 
 TRAFFIC = {
@@ -288,6 +295,25 @@ def test_flash_traffic(submission, rng, case):
         expect_traffic(run_flash(submission, make_problem(rng, shape), shape), flash_contract(shape))
 
 
+def expect_seen(hbm, shape):
+    """What the meter saw must suffice for one of the five products in some spelling, or its numbers mean nothing."""
+    pairs = shape.N * (shape.N + 1) // 2 if shape.causal else shape.N**2
+    expect.that(
+        hbm.work >= 2 * pairs * shape.d,
+        "most of the arithmetic of this kernel happened where the meter does not look: work on the tiles with torch, "
+        "in the thread that was called",
+    )
+
+
+def held(run):
+    """Elements that must have been on chip, wherever the kernel kept them; every row depends on every key, no mask."""
+    given, (dQ, dK, dV) = run.inputs, run.returned
+    return max(
+        must_hold(run.hbm, given[keys], output, given.values(), given[queries])
+        for keys, output, queries in (("K", dQ, "Q"), ("V", dQ, "dO"), ("Q", dK, "K"), ("dO", dV, "V"))
+    )
+
+
 @check(
     points=5, kind="flops", stub="flash_attention_backward", depends=[test_flash_gradients],
     hint="Five products of 2 Br Bc d per tile: S, dV, dP, dQ, dK. Count yours; D needs none of them.",
@@ -300,6 +326,7 @@ def test_flash_traffic(submission, rng, case):
 def test_flash_flops(submission, rng, shape):
     """multiplies five matrices per tile, none for a future block"""
     run = run_flash(submission, make_problem(rng, shape), shape, measured=True)
+    expect_seen(run.hbm, shape)
     limit = 10 * shape.d * unskipped(shape).pairs + 2 * shape.N * shape.d
     expect.at_most("matrix products", run.hbm.flops, limit, "FLOPs")
 
@@ -311,17 +338,20 @@ def test_flash_flops(submission, rng, shape):
 @pytest.mark.parametrize("causal", [False, True], ids=["full", "causal"])
 def test_flash_on_chip(submission, rng, causal):
     """needs the same on-chip memory for N and for 2N rows"""
-    N, peaks, rows = 64, [], []
+    N, peaks, rows, proved = 64, [], [], []
     for length in (N, 2 * N):
         shape = Shape(length, 4, (16, 16), causal)
         run = run_flash(submission, make_problem(rng, shape), shape, measured=True)
+        expect_seen(run.hbm, shape)
         peaks.append(run.hbm.sram_peak)
+        proved.append(0 if causal else held(run))
         reads = [event.slice[0] for event in run.hbm.trace if event.op == "read"]
         rows.append(max(stop - start for start, stop in reads))
     expect.that(
         rows[1] - rows[0] < N / 2, f"a tile grows with N: {rows[0]} rows at once, {rows[1]} for twice the length"
     )
-    expect.that(peaks[1] - peaks[0] < N / 2, f"the on-chip peak grows with N: from {peaks[0]} to {peaks[1]} elements")
+    for what, (short, long) in (("the on-chip peak", peaks), ("what must have been kept outside HBM", proved)):
+        expect.that(long - short < N / 2, f"{what} grows with N: from {short} to {long} elements")
 
 
 @check(
@@ -423,18 +453,20 @@ def expect_weight_gradients(stack, grads):
     points=4, kind="values", stub="mlp_stack_forward",
     hint="Write down the layers after which something is kept for 6 and for 7 layers with k = 3, then compare.",
 )  # fmt: skip
-@pytest.mark.parametrize("case", [*DEPTHS, "rectangular"])
+@pytest.mark.parametrize("case", [*DEPTHS, "rectangular", "float32"])
 def test_forward_checkpoints(submission, rng, case):
     """keeps x and every k-th activation, none after the last layer; the output is that of the plain stack"""
     for stack, k in stacks(rng, case):
         for keep, kept in ((k, stack.checkpoints(k)), ("all", [])):
             facts = expect.mapping("facts", submission.driver.forward(stack.x, stack.weights, keep), FORWARD_FACTS)
             h, checkpoints = expect.sequence("the returned (h, checkpoints)", facts["result"], 2)
+            expect.tensor("h", h, shape=stack.hidden[-1].shape, dtype=stack.x.dtype)
             expect.close("h", h, stack.hidden[-1], floor_eps=ROUNDING)
             found = expect.sequence("checkpoints", checkpoints)
             which = 'keep="all"' if keep == "all" else f"{len(stack.weights)} layers and keep={keep}"
             expect.that(len(found) == len(kept), f"{len(found)} checkpoints for {which}, expected {len(kept)}")
             for s, (got, reference) in enumerate(zip(found, kept)):
+                expect.tensor(f"checkpoints[{s}]", got, shape=reference.shape, dtype=stack.x.dtype)
                 expect.close(f"checkpoints[{s}]", got, reference, floor_eps=ROUNDING)
 
 

@@ -1,6 +1,7 @@
 """m starts at 0.
 
 fails: ["v1_values[float32-hot]", "v1_statistics[float32-hot]"]
+also: ["v1_values[float32-causal]", "v1_values[float64-causal]", "v1_statistics[float32-causal]", "v1_statistics[float64-causal]"]
 """
 
 

@@ -1,7 +1,7 @@
 """O is allocated without zeros and read before it is written.
 
 fails: [v1_values]
-also: ["public_uniform[ragged-v1]", "public_uniform[causal-v1]", "public_lookup[hot-v1]", "public_counts[square-v1]", "public_counts[rectangular-v1]", v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", "on_chip[square-v1]", "on_chip[rectangular-v1]", "on_chip[causal-v1]", "allocation[full-v1]", "allocation[causal-v1]"]
+also: ["public_uniform[ragged-v1]", "public_uniform[causal-v1]", "public_lookup[hot-v1]", "public_counts[square-v1]", "public_counts[rectangular-v1]", v1_counts, v1_causal_counts, "flops[full-v1]", "flops[causal-v1]", "on_chip[square-v1]", "on_chip[rectangular-v1]", "on_chip[causal-v1]", "allocation[full-v1]", "allocation[causal-v1]", "block_errors[0x4-v1]", "block_errors[4x0-v1]", "block_errors[-1x4-v1]", "block_errors[4x-3-v1]", "public_block_errors[v1]"]
 says: O is read before anything was written to it; what was never written is NaN.
 """
 

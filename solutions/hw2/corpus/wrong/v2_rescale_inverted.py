@@ -1,7 +1,7 @@
 """o is divided by exp(m_old - m_new), the inverse factor that the paper misprints.
 
 fails: [v2_values]
-also: ["public_uniform[ragged-v2]", "public_uniform[causal-v2]", "public_lookup[hot-v2]", "public_counts[square-v2]", "public_counts[rectangular-v2]", v2_counts, v2_causal_counts, "flops[full-v2]", "flops[causal-v2]", "on_chip[square-v2]", "on_chip[rectangular-v2]", "on_chip[causal-v2]", "allocation[full-v2]", "allocation[causal-v2]"]
+also: ["public_uniform[ragged-v2]", "public_uniform[causal-v2]", "public_lookup[hot-v2]", "public_counts[square-v2]", "public_counts[rectangular-v2]", v2_counts, v2_causal_counts, "flops[full-v2]", "flops[causal-v2]", "on_chip[square-v2]", "on_chip[rectangular-v2]", "on_chip[causal-v2]", "allocation[full-v2]", "allocation[causal-v2]", "block_errors[0x4-v2]", "block_errors[4x0-v2]", "block_errors[-1x4-v2]", "block_errors[4x-3-v2]", "public_block_errors[v2]"]
 says: O is divided by the rescaling factor; it has to be multiplied by it.
 """
 
