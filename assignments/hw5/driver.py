@@ -65,8 +65,8 @@ class Run:
         self.completed, self.data, self.plan = completed, data, plan
 
 
-def begin(config, values, data, plan, seed, groups=1):
-    """A run before its first step, its parameters in `groups` parameter groups."""
+def begin(config, values, data, plan, seed, groups=1, drawn=0):
+    """A run before its first step: its parameters in `groups` parameter groups, its sampler used `drawn` times."""
     torch.manual_seed(seed)
     made = model(config, values)
     optimizer = make_optimizer(made, plan)
@@ -75,7 +75,9 @@ def begin(config, values, data, plan, seed, groups=1):
         split = [{"params": parameters[i::groups], "lr": 1.0 + i} for i in range(groups)]
         optimizer = torch.optim.AdamW(split, weight_decay=plan.weight_decay)
     torch.manual_seed(seed)
-    return Run(made, optimizer, torch.Generator().manual_seed(seed + 1), 0, data, plan)
+    sampler = torch.Generator().manual_seed(seed + 1)
+    torch.rand(drawn, generator=sampler)
+    return Run(made, optimizer, sampler, 0, data, plan)
 
 
 def follow(run, stop, at_once=False):

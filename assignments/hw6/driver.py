@@ -105,8 +105,8 @@ class Counted(nn.Module):
         super().__init__()
         self.run = run
         for name, part in parts.items():
-            if name.startswith("buffer_"):
-                self.register_buffer(name, part)
+            if name.startswith(("buffer_", "unsaved_")):
+                self.register_buffer(name, part, persistent=name.startswith("buffer_"))
             else:
                 setattr(self, name, part)
 
@@ -204,8 +204,13 @@ case(
 )
 case(
     "buffers",
-    lambda z: {"lift": square(z), "buffer_a": torch.randn(z.h, z.d), "buffer_b": torch.rand(z.d)},
-    lambda m, x: (m.lift(x) * m.buffer_a[: len(x)] / m.buffer_b).exp(),
+    lambda z: {
+        "lift": square(z),
+        "buffer_a": torch.randn(z.h, z.d),
+        "buffer_b": torch.rand(z.d),
+        "unsaved_c": torch.randn(z.B, z.d),  # in no state_dict
+    },
+    lambda m, x: (m.lift(x) * m.buffer_a[: len(x)] / m.buffer_b * m.unsaved_c).exp(),
 )
 case(
     "precisions",

@@ -153,6 +153,8 @@ def test_keys_errors(submission, rng):
     for policy in ("pow3", "Exact", "mult", "", "dynamic"):
         with raises("ValueError"):
             submission.bucket_key(policy, int(rng.integers(2, 500)))
+    S = int(rng.integers(2, 500))
+    expect.equal("key of a length that is not to be refused", submission.bucket_key("exact", S), S)
 
 
 # -------------------------------------------------------------------------------------------------------------- counts
@@ -251,6 +253,7 @@ def test_specialisation(submission, solution, rng, policy):
         [1, a, 1, a],
         [b, b],
         [2, 3, 2],
+        [a, b, b, a, a],
     ):
         model, recorder = wanted(solution, policy, lengths)
         cache, device = play(submission, rng, policy, lengths)
@@ -379,7 +382,7 @@ def test_inputs_kept(submission, rng, policy):
         changed = submission.driver.changed_inputs(cache, *step_inputs(rng, S))
         names = expect.sequence("changed arguments", changed)
         expect.that(not names, f"modified: {', '.join(str(name) for name in names)}")
-    expect.that(device.runs == 5, "one run per call")
+    expect.that(device.runs >= 5, "a call has not run anything")
 
 
 @check(
@@ -418,6 +421,8 @@ def test_refusals(submission, rng):
         refused(submission, rng, policy, 4, max_entries=0)
         refused(submission, rng, policy, 4, max_entries=-int(rng.integers(1, 9)))
         refused(submission, rng, policy, 0)
+    _, device = play(submission, rng, "exact", [int(rng.integers(2, 9))], max_entries=1)
+    expect.that(device.runs > 0, "nothing is run where nothing is to be refused")
 
 
 def refused(submission, rng, policy, S, **options):

@@ -60,6 +60,7 @@ def test_public_errors(submission):
         submission.bucket_key("pow2", 0)
     with raises("ValueError"):
         submission.bucket_key("fibonacci", 5)
+    expect.equal("key of 5", submission.bucket_key("exact", 5), 5)
 
 
 @check(

@@ -78,6 +78,7 @@ def test_public_advance(submission, rng):
     """gives one loss per step, clears the gradients, and draws one batch of indices per step"""
     data, plan, seed = _data(rng), Plan(total=6, batch=4, micro=3), int(rng.integers(1 << 30))
     run = _begin(submission, data, plan, seed)
+    begun = expect.mapping("state", submission.driver.state(run)).get("model.head.bias")
     (call,) = expect.sequence("calls", submission.driver.follow(run, 3, True), 1)
     losses, state = expect.sequence("a call", call, 2)
     for loss in expect.sequence("losses", losses, 3):
@@ -86,8 +87,10 @@ def test_public_advance(submission, rng):
     sampler = torch.Generator().manual_seed(seed + 1)
     for _ in range(3):
         torch.randint(len(data.x), (plan.batch,), generator=sampler)
-    got = expect.mapping("state", state).get("state of the sampler")
-    expect.equal("state of the sampler", got, sampler.get_state())
+    state = expect.mapping("state", state)
+    expect.equal("state of the sampler", state.get("state of the sampler"), sampler.get_state())
+    start, end = (expect.tensor("head.bias", bias, shape=(17,)) for bias in (begun, state.get("model.head.bias")))
+    expect.that(not torch.equal(start, end), "training does not change the parameters")
 
 
 @check(
@@ -108,7 +111,8 @@ def test_public_resume(submission, rng):
         files = first.files()
     expect.that(CHECKPOINT in files, "save has returned, and there is no file at its path")
     with submission.fresh(files={CHECKPOINT: files[CHECKPOINT]}) as later:
-        resumed = _restore(later, data, plan, 2)
+        resumed = _restore(later, data, plan)
+        expect.equal("completed", resumed.completed, 2)
         rest = expect.sequence("steps", later.driver.follow(resumed, 5), 3)
     whole = [expect.sequence("step", step, 2) for step in whole]
     for step, (wanted, got) in enumerate(zip(whole[2:], rest), 2):
@@ -124,11 +128,10 @@ def test_public_resume(submission, rng):
     expect.that(moved, "training does not change the parameters")
 
 
-def _restore(submission, data, plan, completed):
+def _restore(submission, data, plan):
     """A run from the checkpoint, in a process whose generator was elsewhere."""
     run = submission.driver.restore(CHECKPOINT, data, plan, 4321)
     expect.that(type(run).__name__ == "Reference", "restore gives no run")
-    expect.equal("completed", run.completed, completed)
     return run
 
 
@@ -146,7 +149,13 @@ def test_public_refusals(submission, rng, case):
     submission.driver.save(run, CHECKPOINT)
     content = expect.mapping("files", submission.driver.files()).get(CHECKPOINT)
     expect.that(isinstance(content, bytes), "save has returned, and there is no file at its path")
-    _restore(submission, data, plan, 0)
+    saved, restored = (
+        expect.mapping("state", submission.driver.state(one)).get("model.head.weight")
+        for one in (run, _restore(submission, data, plan))
+    )
+    shape = expect.tensor("head.weight", saved, shape=(17, 8)).shape
+    same = torch.allclose(saved.float(), expect.tensor("head.weight", restored, shape=shape).float())
+    expect.that(same, "the restored parameters are not those that were saved")
     if case == "missing":
         with raises("FileNotFoundError"):
             submission.driver.restore("runs/another.ckpt", data, plan, 1)

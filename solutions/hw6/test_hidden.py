@@ -39,7 +39,8 @@ def judged(submission, solution, rng, case):
 def test_lora_parameters(submission, rng, case):
     """counts both factors of every adapter exactly"""
     high = {"small": 20, "large": 10**4, "huge": 10**12}[case]
-    layers, projections, d_model, rank = (int(v) for v in rng.integers(high // 2, high, 4))
+    d_model, rank = (int(v) for v in rng.integers(high // 2, high, 2))
+    layers, projections = int(rng.integers(10, 200)), int(rng.integers(2, 20))  # these may be counted one by one
     got = submission.lora_parameters(layers, projections, d_model, rank)
     expect.equal("lora_parameters", got, 2 * layers * projections * d_model * rank)
 
@@ -94,11 +95,11 @@ def test_optimizer_state(submission, solution, rng, case):
     kind="memory",
     stub="optimizer_state_bytes",
     hint="State is made by the first step; measuring must not make it, and some optimizers make it at once.",
-    depends=[test_optimizer_state],
 )
 @pytest.mark.parametrize("case", ["momentum", "adam", "adagrad"])
 def test_optimizer_before_first_step(submission, solution, rng, case):
     """reports what is held before the first step"""
+    optimizer_judged(submission, solution, rng, "momentum", 1)  # nothing is right, but only from who can count
     optimizer_judged(submission, solution, rng, case, 0)
 
 
@@ -307,7 +308,6 @@ def test_line_through_two(submission, rng, case):
     kind="values",
     stub="solve_fixed_and_slope",
     hint="With more rows than two, use all of them: least squares.",
-    depends=[test_line_through_two],
 )
 @pytest.mark.parametrize("case", ["on-a-line", "scattered", "repeated-batches", "many"])
 def test_line_least_squares(submission, solution, rng, case):
@@ -315,7 +315,7 @@ def test_line_least_squares(submission, solution, rng, case):
     count = 20 if case == "many" else int(rng.integers(3, 7))
     rows = line_rows(rng, count, noise=0 if case == "on-a-line" else 2**33)
     if case == "repeated-batches":
-        rows += [(batch, size + int(rng.integers(2**33))) for batch, size in rows[:2]]
+        rows += [(batch, size + int(rng.integers(2**33))) for batch, size in rows[:2]] + rows[:1] * 2
     fixed, slope = expect.sequence("result", submission.solve_fixed_and_slope(rows), 2)
     wanted, largest = solution.solve_fixed_and_slope(rows), max(size for _, size in rows)
     near("fixed", fixed, wanted[0], largest)
@@ -327,7 +327,6 @@ def test_line_least_squares(submission, solution, rng, case):
     kind="errors",
     stub="solve_fixed_and_slope",
     hint="One batch size, however often, determines no line.",
-    depends=[test_line_through_two],
 )
 @pytest.mark.parametrize("case", ["no-rows", "one-row", "equal-rows", "equal-batches"])
 def test_line_errors(submission, rng, case):
@@ -339,6 +338,9 @@ def test_line_errors(submission, rng, case):
         "equal-rows": [(batch, size)] * 2,
         "equal-batches": [(batch, size), (batch, size + 1), (batch, 2 * size)],
     }[case]
+    lines = [expect.sequence("result", submission.solve_fixed_and_slope(line_rows(rng, 2)), 2) for _ in range(2)]
+    lines = [[expect.number("a number of the line", number) for number in line] for line in lines]
+    expect.that(lines[0] != lines[1], "all rows have the same line")
     with raises("ValueError"):
         submission.solve_fixed_and_slope(rows)
 
@@ -387,11 +389,17 @@ def random_row(rng, name, per_token, label, tolerance):
     return Row(name, reported, static, batch, tokens)
 
 
-def same_verdicts(got, wanted, rows):
-    for row, verdict, right in zip(rows, expect.sequence("verdicts", got, len(rows)), wanted):
+def same_labels(got, wanted, rows):
+    verdicts = expect.sequence("verdicts", got, len(rows))
+    for verdict, right in zip(verdicts, wanted):
         expect.that(type(verdict) is Verdict, "every row gets a Verdict")
         expect.equal("name", verdict.name, right.name)
         expect.equal("label", verdict.label, right.label)
+    return verdicts
+
+
+def same_verdicts(got, wanted, rows):
+    for row, verdict, right in zip(rows, same_labels(got, wanted, rows), wanted):
         near("residue", verdict.residue, right.residue, max(row.reported, abs(right.residue)))
         if right.label == "open":
             near("implied_tokens", verdict.implied_tokens, right.implied_tokens, abs(right.implied_tokens))
@@ -409,7 +417,7 @@ def test_reconcile_labels(submission, solution, rng, case):
     """labels every row, in the order of the rows"""
     per_token, labels = int(rng.integers(2**14, 2**20)), ["explained", "unexplained", "open", "impossible"]
     chosen = [case] * 4 if case != "mixed" else [labels[i] for i in rng.integers(0, 4, 12)]
-    names = [f"run {n}" for n in rng.permutation(100)[: len(chosen)]]
+    names = [f"run {n}" for n in (rng.permutation(100)[:4] if case != "mixed" else rng.integers(0, 6, 12))]
     rows = [random_row(rng, name, per_token, label, 0.1) for name, label in zip(names, chosen)]
     got = submission.reconcile(rows, per_token)
     same_verdicts(got, solution.reconcile(rows, per_token), rows)
@@ -420,7 +428,6 @@ def test_reconcile_labels(submission, solution, rng, case):
     kind="values",
     stub="reconcile",
     hint="The tolerance is an argument, and a share of what was reported, in both directions.",
-    depends=[test_reconcile_labels],
 )
 @pytest.mark.parametrize("case", ["strict", "loose"])
 def test_reconcile_tolerance(submission, solution, rng, case):
@@ -428,11 +435,9 @@ def test_reconcile_tolerance(submission, solution, rng, case):
     tolerance, per_token = {"strict": 0.02, "loose": 0.4}[case], int(rng.integers(2**14, 2**20))
     chosen = ["explained", "unexplained"] * 4
     rows = [random_row(rng, f"run {n}", per_token, label, tolerance) for n, label in enumerate(chosen)]
-    same_verdicts(
-        submission.reconcile(rows, per_token, tolerance), solution.reconcile(rows, per_token, tolerance), rows
-    )
+    same_labels(submission.reconcile(rows, per_token, tolerance), solution.reconcile(rows, per_token, tolerance), rows)
     got = submission.reconcile(rows, per_token, tolerance=2 * tolerance)
-    same_verdicts(got, solution.reconcile(rows, per_token, 2 * tolerance), rows)
+    same_labels(got, solution.reconcile(rows, per_token, 2 * tolerance), rows)
 
 
 @check(
@@ -440,7 +445,6 @@ def test_reconcile_tolerance(submission, solution, rng, case):
     kind="exactness",
     stub="reconcile",
     hint="The boundary itself is explained, exactly static is possible, no tokens at all is a known number.",
-    depends=[test_reconcile_labels],
 )
 @pytest.mark.parametrize("case", ["tolerance", "static", "no-tokens", "impossible-first"])
 def test_reconcile_boundaries(submission, solution, rng, case):
@@ -469,7 +473,8 @@ def test_reconcile_boundaries(submission, solution, rng, case):
             Row("unknown", scale, scale + 1, 2),
             Row("close", 8 * scale, 8 * scale + 1, 2, 1),
             Row("far", scale, 9 * scale, 2, scale),
+            Row("possible", 8 * scale, 7 * scale, 2, 0),
         ],
     }[case]
     got = submission.reconcile(rows, per_token, tolerance=0.25)
-    same_verdicts(got, solution.reconcile(rows, per_token, tolerance=0.25), rows)
+    same_labels(got, solution.reconcile(rows, per_token, tolerance=0.25), rows)

@@ -1,6 +1,6 @@
 """Losses fall on paper; nothing is trained.
 
-earns: [schedule, public_schedule, accumulate_values, accumulate_adds, no_target, nonfinite_loss, public_uniform_model, public_advance, loads_safely, refuses_another, refuses_what_is_no_checkpoint, public_refusals, packing, public_packing]
+earns: [schedule, public_schedule, accumulate_values, accumulate_adds, no_target, nonfinite_loss, public_uniform_model, loads_safely, refuses_another, refuses_what_is_no_checkpoint, public_refusals, packing, public_packing]
 """
 
 

@@ -1,6 +1,6 @@
 """restore ignores the file and trains the run again from a fixed seed.
 
-earns: [schedule, public_schedule, accumulate_values, accumulate_adds, no_target, nonfinite_loss, public_uniform_model, advance_values, advance_draws, advance_is_clean, nonfinite_norm, public_advance, packing, public_packing, "public_refusals[missing]"]
+earns: [schedule, public_schedule, accumulate_values, accumulate_adds, no_target, nonfinite_loss, public_uniform_model, advance_values, advance_draws, advance_is_clean, nonfinite_norm, public_advance, packing, public_packing]
 """
 
 

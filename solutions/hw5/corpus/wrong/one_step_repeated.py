@@ -1,7 +1,7 @@
 """The number of completed steps is taken for the number of the last one.
 
 fails: [resume_is_exact, public_resume]
-also: [save_is_silent, loads_safely, public_refusals, refuses_another, refuses_what_is_no_checkpoint]
+also: [loads_safely]
 """
 
 

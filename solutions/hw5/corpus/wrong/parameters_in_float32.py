@@ -1,7 +1,6 @@
 """Parameters are saved in single precision.
 
 fails: [resume_is_exact, public_resume]
-also: [save_is_silent, loads_safely, refuses_another, refuses_what_is_no_checkpoint]
 """
 
 

@@ -1,7 +1,7 @@
 """Solves in single precision.
 
 fails: [line_through_two]
-also: [public_line]
+also: [public_line, line_least_squares]
 says: Bytes need more than the 24 bits of a float32.
 """
 

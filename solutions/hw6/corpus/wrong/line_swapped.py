@@ -1,7 +1,7 @@
 """Returns the slope first.
 
 fails: [line_through_two]
-also: [public_line]
+also: [public_line, line_least_squares]
 says: The fixed part comes first.
 """
 

@@ -1,7 +1,7 @@
 """The line goes through the origin.
 
 fails: [line_through_two]
-also: [public_line]
+also: [public_line, line_least_squares]
 says: There is a fixed part as well, solve for both.
 """
 

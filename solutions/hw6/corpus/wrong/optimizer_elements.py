@@ -1,7 +1,7 @@
 """Counts elements, not bytes.
 
 fails: [optimizer_state]
-also: [public_optimizer_state]
+also: [public_optimizer_state, optimizer_before_first_step]
 says: The number of elements is not the number of bytes.
 """
 

@@ -1,7 +1,7 @@
 """Multiplies the state of the first parameter by the number of parameters.
 
 fails: [optimizer_state]
-also: [public_optimizer_state]
+also: [public_optimizer_state, optimizer_before_first_step]
 says: Parameters differ in size and in state, add up what each holds.
 """
 

@@ -1,7 +1,7 @@
 """Counts the moments by the names that Adam and momentum give them.
 
 fails: ["optimizer_state[adagrad]", "optimizer_state[quantized]", "optimizer_state[amsgrad]"]
-also: ["optimizer_state[groups]"]
+also: ["optimizer_state[groups]", optimizer_before_first_step]
 says: Other optimizers name their state otherwise, count every tensor.
 """
 

@@ -1,7 +1,7 @@
 """Counts parameters and gradients as well.
 
 fails: [optimizer_state]
-also: [public_optimizer_state]
+also: [public_optimizer_state, optimizer_before_first_step]
 says: Weights and gradients are not state.
 """
 

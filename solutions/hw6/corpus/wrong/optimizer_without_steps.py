@@ -1,7 +1,7 @@
 """Leaves out the step tensors.
 
 fails: ["optimizer_state[adam]"]
-also: ["optimizer_state[adagrad]", "optimizer_state[amsgrad]", "optimizer_state[frozen]", "optimizer_state[groups]", "optimizer_state[half-weights]", "optimizer_state[without-gradient]", "public_optimizer_state[adam]"]
+also: ["optimizer_state[adagrad]", "optimizer_state[amsgrad]", "optimizer_state[frozen]", "optimizer_state[groups]", "optimizer_state[half-weights]", "optimizer_state[without-gradient]", "public_optimizer_state[adam]", optimizer_before_first_step]
 says: The step of every parameter is a tensor as well, count it.
 """
 

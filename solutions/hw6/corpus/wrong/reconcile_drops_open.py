@@ -1,7 +1,7 @@
 """Rows without tokens are left out.
 
 fails: ["reconcile_labels[open]"]
-also: [public_reconcile, reconcile_labels]
+also: [public_reconcile, reconcile_labels, reconcile_boundaries]
 says: Every reported row gets a verdict.
 """
 

@@ -1,7 +1,7 @@
 """Verdicts come sorted by label.
 
 fails: ["reconcile_labels[mixed]"]
-also: [public_reconcile, reconcile_labels]
+also: [public_reconcile, reconcile_labels, reconcile_tolerance, reconcile_boundaries]
 says: Verdicts keep the order of the rows.
 """
 

@@ -1,7 +1,7 @@
 """The prediction forgets the batch.
 
 fails: [reconcile_labels]
-also: [public_reconcile]
+also: [public_reconcile, reconcile_tolerance, reconcile_boundaries]
 says: Every sample of the batch has its tokens.
 """
 

@@ -1,7 +1,7 @@
 """Too little reported always counts as explained.
 
 fails: ["reconcile_labels[unexplained]"]
-also: [reconcile_labels]
+also: [reconcile_labels, reconcile_tolerance, reconcile_boundaries]
 says: Less than predicted needs an explanation too, compare the absolute value.
 """
 

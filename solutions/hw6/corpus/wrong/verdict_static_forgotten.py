@@ -1,7 +1,7 @@
 """The prediction forgets the static part.
 
 fails: [reconcile_labels]
-also: [public_reconcile]
+also: [public_reconcile, reconcile_tolerance, reconcile_boundaries]
 says: The prediction is static plus activations.
 """
 
