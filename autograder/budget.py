@@ -31,6 +31,8 @@ class Budget:
     output_bytes: int
     limits: Limits = field(default_factory=Limits)
     spent: float = 0.0
+    importing: float = 0.0
+    """Seconds of imports, which are not charged to the check that happens to come first, only to all together."""
     doing: str = ""
 
     @property

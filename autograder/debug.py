@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from autograder.checks.collected import arguments
-from autograder.child import meter_for
+from autograder.child import metered
 from autograder.errors import NotWritten, SubmissionRaised, UsageError
 from autograder.manifest import Assignment
 from autograder.outcomes import NOT_WRITTEN
@@ -57,8 +57,8 @@ def _translated(target: Any, path: Path) -> Any:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
-            meter = meter_for([*args, *kwargs.values()])
-            return target(*args, **kwargs) if meter is None else meter(target, *args, **kwargs)[0]
+            device = metered([*args, *kwargs.values()])
+            return target(*args, **kwargs) if device is None else device._meter(target, *args, **kwargs)[0]
         except NotImplementedError as error:
             if str(error).endswith(NOT_WRITTEN) or not str(error):
                 raise NotWritten(str(error)) from error

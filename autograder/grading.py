@@ -94,7 +94,7 @@ class Grading:
         duration = time.monotonic() - begun
         if isinstance(error, IsolationError):  # nothing can be graded on this machine
             raise GraderError(f"a submission's process could not be started: {error}")
-        self._waited += context.budget.spent
+        self._waited += context.budget.spent + context.budget.importing
         status, failure = _verdict(error)
         if status == "timed_out":
             self._timeouts[check.spec.stub] = self._timeouts.get(check.spec.stub, 0) + 1

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from difflib import get_close_matches
+from pathlib import Path
 
 from autograder.errors import UsageError
-from autograder.manifest import Assignment
+from autograder.manifest import Assignment, is_file
+from autograder.source import parsed
 
 
 def hints_for(assignment: Assignment, name: str) -> list[str]:
@@ -27,11 +29,19 @@ def check_hints(assignment: Assignment) -> dict[str, str]:
     """Hints of the checks that are here, read from their declarations without running them."""
     found: dict[str, str] = {}
     for path in (assignment.public_checks, assignment.hidden_checks):
-        if path is not None and path.is_file():
-            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if path is not None and is_file(path):
+            remedy = f"restore {path.name} from where you got it: the hints of its checks are read there"
+            for node in parsed(path, _read(path), remedy).body:
                 if isinstance(node, ast.FunctionDef):
                     found.update(_declared(node))
     return found
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", "check its permissions") from None
 
 
 def _declared(node: ast.FunctionDef) -> dict[str, str]:

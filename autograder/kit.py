@@ -40,9 +40,19 @@ def build_kit(
 ) -> Path:
     """Build the kit of `assignments` in the new or empty folder `out`; `generated` holds their released files.
 
-    Raises `LeakFound`, with nothing left behind, when the kit would hold what students must not see.
+    Raises `LeakFound`, with nothing left behind, when the kit would hold what students must not see, and
+    `ReleaseError` when `out` cannot be written.
     """
-    out = out.resolve()
+    try:
+        return _build(course, assignments, generated, out.resolve())
+    except OSError as error:
+        remedy = "name a folder where you may write"
+        raise ReleaseError(f"{shown(out)} cannot be made: {error.strerror or error}", remedy) from None
+
+
+def _build(
+    course: Course, assignments: Sequence[Assignment], generated: Mapping[str, Mapping[str, bytes]], out: Path
+) -> Path:
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise ReleaseError(f"{shown(out)} is not an empty folder", "name a new one, or remove it first")
     out.parent.mkdir(parents=True, exist_ok=True)

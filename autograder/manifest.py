@@ -6,6 +6,7 @@ Loading imports neither torch nor pytest; every mistake in a file is a `Manifest
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -113,7 +114,7 @@ class Course(CourseManifest, frozen=True, kw_only=True):
     @property
     def is_kit(self) -> bool:
         """Whether this is what students receive: no solution of any assignment is here."""
-        return not (self.root / self.solutions_dir).is_dir()
+        return not is_dir(self.root / self.solutions_dir)
 
     def assignment(self, id: str) -> Assignment:
         """The assignment called `id`; the author's copy of its manifest wins over the released one."""
@@ -122,7 +123,7 @@ class Course(CourseManifest, frozen=True, kw_only=True):
             raise CourseError(f"{id!r} is no assignment of {shown(self.path)}", remedy)
         for folder in (self.solutions_dir, self.assignments_dir):
             path = self.root / folder / id / ASSIGNMENT_FILE
-            if path.is_file():
+            if is_file(path):
                 return _load_assignment(self, path, id)
         place = shown(self.root / self.assignments_dir / id / ASSIGNMENT_FILE)
         raise CourseError(f"{id} has no manifest: {place} is missing", "restore it, or take it out of course.yaml")
@@ -131,7 +132,7 @@ class Course(CourseManifest, frozen=True, kw_only=True):
         """What hidden inputs are derived from: the environment's, else the file's; None in a student's kit."""
         text = os.environ.get(SECRET_VARIABLE, "").strip()
         path = self.root / self.secret_file
-        if not text and path.is_file():
+        if not text and is_file(path):
             text = strict_yaml.read_text(path).strip()
         return text.encode() or None
 
@@ -145,7 +146,7 @@ class Assignment(AssignmentManifest, frozen=True, kw_only=True):
     def source_dir(self) -> Path | None:
         """The author's folder; None in a student's kit."""
         path = self.course.root / self.course.solutions_dir / self.id
-        return path if path.is_dir() else None
+        return path if is_dir(path) else None
 
     @property
     def student_dir(self) -> Path:
@@ -167,7 +168,7 @@ class Assignment(AssignmentManifest, frozen=True, kw_only=True):
     def hidden_checks(self) -> Path | None:
         """The hidden checks when they are here."""
         path = self.source_dir / HIDDEN_CHECKS if self.source_dir else None
-        return path if path and path.is_file() else None
+        return path if path and is_file(path) else None
 
     @property
     def has_hidden(self) -> bool:
@@ -177,7 +178,7 @@ class Assignment(AssignmentManifest, frozen=True, kw_only=True):
     def solution_path(self) -> Path | None:
         """The solution module when it is here."""
         path = self.source_dir / self.module if self.source_dir else None
-        return path if path and path.is_file() else None
+        return path if path and is_file(path) else None
 
     @property
     def driver_path(self) -> Path | None:
@@ -202,16 +203,33 @@ class Assignment(AssignmentManifest, frozen=True, kw_only=True):
 
     def _nearest(self, name: str) -> Path:
         """The author's copy of a file when there is one, else the student's."""
-        if self.source_dir and (self.source_dir / name).is_file():
+        if self.source_dir and is_file(self.source_dir / name):
             return self.source_dir / name
         return self.student_dir / name
+
+
+def is_file(path: Path) -> bool:
+    """As `Path.is_file`; CourseError when the folder may not be looked into."""
+    return _looked_up(path, Path.is_file)
+
+
+def is_dir(path: Path) -> bool:
+    """As `Path.is_dir`; CourseError when the folder may not be looked into."""
+    return _looked_up(path, Path.is_dir)
+
+
+def _looked_up(path: Path, ask: Callable[[Path], bool]) -> bool:
+    try:
+        return ask(path)
+    except OSError as error:
+        raise CourseError(f"{shown(path)} cannot be looked up: {error.strerror}", "check its permissions") from None
 
 
 def find_course(start: Path) -> Course:
     """The course around `start` (a file or folder): course.yaml is looked for upwards, as git does."""
     start = start.resolve()
     for folder in (start, *start.parents):
-        if (folder / COURSE_FILE).is_file():
+        if is_file(folder / COURSE_FILE):
             return load_course(folder)
     message = f"no {COURSE_FILE} in {start} or in a folder above it"
     raise CourseError(message, "change into your copy of the course, or name a file inside it")

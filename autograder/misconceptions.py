@@ -78,7 +78,7 @@ def _plain(value: Any) -> Any:
     if isinstance(value, dict):
         return [[key, _plain(item)] for key, item in value.items()]
     if type(value).__module__ == "torch" and hasattr(value, "detach"):
-        return value.detach().double().numpy()
+        return value.detach().resolve_conj().numpy() if value.is_complex() else value.detach().double().numpy()
     if isinstance(value, np.ndarray | np.generic | int | float) and not isinstance(value, bool):
         return np.asarray(value)
     return value if isinstance(value, bool | str | bytes) else type(value).__name__

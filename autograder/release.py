@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,25 +56,37 @@ def release(course: Course, ids: Sequence[str] = (), out: Path | None = None, *,
     assignments = [course.assignment(id) for id in ids or course.assignments]
     if not assignments:
         raise ReleaseError(f"{shown(course.path)} lists no assignment", "add one with 'autograder new hw1'")
-    generated = {assignment.id: generate(assignment) for assignment in assignments}
-    if not force:
+    with _accessible():
+        generated = {assignment.id: generate(assignment) for assignment in assignments}
+        if not force:
+            for assignment in assignments:
+                _refuse_to_overwrite(assignment, generated[assignment.id])
+        kit = build_kit(course, assignments, generated, out) if out is not None else None
+        result = Released([], [], [], kit)
         for assignment in assignments:
-            _refuse_to_overwrite(assignment, generated[assignment.id])
-    kit = build_kit(course, assignments, generated, out) if out is not None else None
-    result = Released([], [], [], kit)
-    for assignment in assignments:
-        _write(assignment, generated[assignment.id], result)
+            _write(assignment, generated[assignment.id], result)
     return result
 
 
 def release_check(course: Course, ids: Sequence[str] = ()) -> list[Difference]:
     """How `assignments/` differs from what `release` would write, byte by byte; [] when it is up to date."""
-    differences = [
-        difference
-        for id in ids or course.assignments
-        for difference in _differences(course.assignment(id), generate(course.assignment(id)))
-    ]
-    return differences if ids else differences + _abandoned(course)
+    with _accessible():
+        differences = [
+            difference
+            for id in ids or course.assignments
+            for difference in _differences(course.assignment(id), generate(course.assignment(id)))
+        ]
+        return differences if ids else differences + _abandoned(course)
+
+
+@contextmanager
+def _accessible() -> Iterator[None]:
+    """A file of the course that this user may not read or write is a mistake of the set-up, told as one."""
+    try:
+        yield
+    except OSError as error:
+        place = shown(Path(error.filename)) if error.filename else "a file of the course"
+        raise CourseError(f"{place} cannot be read or written: {error.strerror}", "check its permissions") from None
 
 
 def generate(assignment: Assignment) -> dict[str, bytes]:

@@ -21,7 +21,7 @@ import pytest
 
 from autograder import record as rec
 from autograder.checks.collected import Check, Collector, arguments
-from autograder.errors import GraderError
+from autograder.errors import GraderError, UsageError
 from autograder.grading import Grading
 from autograder.isolation import WarmParent
 from autograder.kit_version import kit_version
@@ -148,12 +148,18 @@ def run_session(
     paths = [assignment.public_checks]
     if hidden and assignment.hidden_checks is not None:
         paths.append(assignment.hidden_checks)
+    assignment.course.secret()  # one that cannot be read is said now, not by every check
+    missing = next((path for path in paths if not path.is_file()), None)
+    if missing is not None:
+        raise UsageError(f"{missing} is missing: take it from the kit again")
     selection = " and ".join(part for part in (expression and f"-k {expression}", stub and f"--stub {stub}") if part)
     state = GradingState(parent, assignment)
     plugin = Collector(state, lambda checks: body(Session(assignment, state, checks, selection or None)), stub)
     code = pytest.main(arguments(assignment.course.root, paths, expression), plugins=[plugin])
     if plugin.error is not None:
         raise plugin.error
+    if code is pytest.ExitCode.USAGE_ERROR and expression:
+        raise UsageError(f"-k {expression!r} is no expression: names with and, or, not and parentheses, as in pytest")
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise GraderError(f"pytest ended with {code!r} while it collected the checks of {assignment.id}")
 

@@ -26,7 +26,8 @@ MAX_VALUES: Final = 1 << 18
 MAX_NAME: Final = 80
 """Characters kept of a name that the submission chose (types, functions)."""
 MAX_DIMENSIONS: Final = 16
-MAX_INT_DIGITS: Final = 4096
+MAX_INT_DIGITS: Final = 3500
+"""Hexadecimal; Python writes no integer of more than 4,300 decimal digits."""
 _HEADER: Final = struct.Struct("<I")
 CHUNK: Final = 1 << 16
 """Bytes asked for per receive: the memory for a megabyte costs ten times as much as receiving one small frame."""

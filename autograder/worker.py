@@ -59,7 +59,8 @@ class Worker:
         source, spent = self._source, self.budget.spent
         frame = wire.Load(source.module, source.data, source.driver, dict(files), cpu)
         self._exchange(frame, f"import {source.module}")
-        self.budget.spent = spent  # importing is not charged to the check that happens to come first
+        self.budget.importing += self.budget.spent - spent
+        self.budget.spent = spent
 
     # ---------------------------------------------------------------------------------------------------- calls
     def call(

@@ -139,6 +139,12 @@ ONE_FUNCTION |= {
         "forbidden",
         "opens no connections",
     ),
+    "returns_an_endless_number": Broken(
+        "def finalize(state):\n    return 1 << 16_000, 1 << 16_000", "finalize", "crashed", "integer too long"
+    ),
+    "returns_a_long_number": Broken(
+        "def finalize(state):\n    return 1 << 13_000, 1 << 13_000", "finalize", "failed", "int"
+    ),
     "asynchronous": Broken("async def finalize(state):\n    return state", "finalize", "failed", "coroutine"),
 }
 

@@ -132,7 +132,7 @@ def test_links_and_unusable_names_are_listed_and_not_graded(course: Path, cli: C
     (tmp_path / "honest").mkdir()
     (tmp_path / "honest/softmax.py").write_text("")
     done = cli("grade", "hw1", tmp_path, "--out", tmp_path / "out", cwd=course)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1, done.stderr
     assert "graded 1, unchanged 0, nothing to grade" in done.stdout
     assert done.stdout.count("reached through a link") == 2
     assert [path.name for path in (tmp_path / "out").glob("*.json")] == ["honest.json"]
@@ -167,3 +167,34 @@ def test_the_same_file_gives_the_same_record_apart_from_times(
 def _timeless(record: dict[str, Any]) -> dict[str, Any]:
     checks = [{key: value for key, value in check.items() if key != "duration"} for check in record["checks"]]
     return {**record, "started": "", "finished": "", "checks": checks}
+
+
+def test_imports_that_take_their_time_again_and_again_end_with_the_time_of_all_checks(
+    course: Path, cli: Cli, tmp_path: Path
+) -> None:
+    root = tmp_path / "course"
+    shutil.copytree(course / "solutions", root / "solutions")
+    shutil.copy(course / "course.yaml", root)
+    manifest = root / "solutions/hw1/assignment.yaml"
+    manifest.write_text(manifest.read_text().replace("limits:\n", "limits:\n  total_seconds: 1\n"))
+    functions = re.findall(r"^def (softmax\w+|block_state|merge_states|finalize)\(", SOLUTION, re.MULTILINE)
+    dying = "".join(f"def {name}(*arguments):\n    os._exit(0)\n\n\n" for name in functions)
+    (tmp_path / "softmax.py").write_text(f"import os\nimport threading\n\nthreading.Event().wait(0.4)\n\n\n{dying}")
+    cli("run", "hw1", tmp_path / "softmax.py", "--json", tmp_path / "record.json", cwd=root)
+    statuses = [check["status"] for check in json.loads((tmp_path / "record.json").read_text())["checks"]]
+    assert statuses[0] == "crashed"
+    assert statuses.count("crashed") < 5
+    assert set(statuses) <= {"crashed", "timed_out", "skipped"}
+
+
+def test_a_record_without_the_secret_is_graded_again_with_it(course: Path, cli: Cli, tmp_path: Path) -> None:
+    root = tmp_path / "course"
+    shutil.copytree(course / "solutions", root / "solutions")
+    shutil.copy(course / "course.yaml", root)
+    (root / "submissions/hw1/ann").mkdir(parents=True)
+    (root / "submissions/hw1/ann/softmax.py").write_text("def softmax_naive(x, y)\n")
+    assert "there is no course secret" in cli("grade", "hw1", cwd=root).stdout
+    (root / "solutions/secret.txt").write_text("of this course only\n")
+    again = cli("grade", "hw1", cwd=root).stdout
+    assert "graded 1, unchanged 0" in again
+    assert "there is no course secret" not in again

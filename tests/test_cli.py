@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -47,6 +48,7 @@ def test_public_success_is_never_worded_as_full_marks(cli: Cli) -> None:
     assert "all public checks pass" in done.stdout
     assert "hidden checks run when your submission is graded" in words(done.stdout)
     assert "100" not in done.stdout.split("points); hidden")[0].rsplit("(", 1)[1]
+    assert f"next: hand in: autograder pack hw1 {SOLUTION}" in words(done.stdout)
 
 
 def test_a_selection_is_not_a_grade(cli: Cli, tmp_path: Path) -> None:
@@ -55,6 +57,7 @@ def test_a_selection_is_not_a_grade(cli: Cli, tmp_path: Path) -> None:
     assert record["selection"] == "-k float64 and --stub finalize"
     assert {check["stub"] for check in record["checks"]} == {"finalize"}
     assert "score of the selected checks" in done.stdout
+    assert f"next: run all checks: autograder run hw1 {SOLUTION}" in words(done.stdout)
 
 
 def test_a_wrong_program_is_told_what_it_does(cli: Cli, tmp_path: Path) -> None:
@@ -78,10 +81,15 @@ USAGE = {
     "unknown assignment": (("run", "hw9"), "'hw9' is no assignment"),
     "unknown stub": (("run", "hw1", "--stub", "softmax_onlin"), "softmax_online"),
     "missing file": (("run", "hw1", "no/such/file.py"), "no/such/file.py does not exist"),
+    "no expression": (("run", "hw1", SOLUTION, "-k", "a and ("), "is no expression"),
     "nothing selected": (("run", "hw1", SOLUTION, "-k", "nothing_matches"), "no check of hw1 matches"),
     "unknown hint": (("hint", "hw1", "softmax_onlin"), "did you mean softmax_online"),
     "no batch folder": (("grade", "hw1", "no/such/folder"), "no/such/folder is no folder"),
-    "json into a missing folder": (("run", "hw1", SOLUTION, "-k", "nothing", "--json", "no/such/r.json"), ""),
+    "json into a missing folder": (("run", "hw1", SOLUTION, "--json", "no/such/r.json"), "r.json cannot be written"),
+    "junit into a folder": (("run", "hw1", SOLUTION, "--junit", "tests"), "tests cannot be written"),
+    "pack into a missing folder": (("pack", "hw1", SOLUTION, "-o", "no/such/a.zip"), "a.zip cannot be written"),
+    "pack into a folder": (("pack", "hw1", SOLUTION, "-o", "tests"), "tests cannot be written"),
+    "no hint": (("hint", "hw1", "softmax_online", "-n", "-1"), "Invalid value for '-n'"),
 }
 
 
@@ -92,6 +100,52 @@ def test_a_usage_mistake_is_one_clear_message(cli: Cli, name: str) -> None:
     assert done.returncode == 2
     assert message in words(done.stderr)
     assert "Traceback" not in done.stderr + done.stdout
+    assert "next:" not in done.stdout, "told after the run instead of before it"
+
+
+@pytest.mark.parametrize("option", [("run", "--json"), ("run", "--junit"), ("pack", "-o")])
+def test_no_output_overwrites_the_submission(cli: Cli, tmp_path: Path, option: tuple[str, str]) -> None:
+    (tmp_path / "softmax.py").write_bytes(SOLUTION.read_bytes())
+    (tmp_path / "link").symlink_to("softmax.py")
+    done = cli(option[0], "hw1", tmp_path, option[1], tmp_path / "link")
+    assert done.returncode == 2
+    assert "is the submission and would be overwritten" in words(done.stderr)
+    assert (tmp_path / "softmax.py").read_bytes() == SOLUTION.read_bytes()
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """A student's copy of the course with hw1 alone."""
+    (tmp_path / "course.yaml").write_text("format: 1\nid: copy\ntitle: A copy\nassignments: [hw1]\n")
+    shutil.copytree(ROOT / "assignments/hw1", tmp_path / "assignments/hw1")
+    return tmp_path
+
+
+@pytest.mark.parametrize("broken", [b"def test_x(:\n", b"'\xff'\n", b"x = " + b"-" * 20_000 + b"1\n"])
+def test_checks_that_were_edited_badly_are_named(cli: Cli, copy: Path, broken: bytes) -> None:
+    checks = copy / "assignments/hw1/test_public.py"
+    checks.write_bytes(broken)
+    done = cli("hint", "hw1", "public_merge", cwd=copy)
+    assert done.returncode == 2
+    assert f"error: {checks}" in words(done.stderr)
+    assert "restore test_public.py" in words(done.stderr)
+
+
+def test_a_folder_that_cannot_be_looked_into_is_a_mistake_of_the_setup(cli: Cli, copy: Path) -> None:
+    shutil.rmtree(copy / "assignments/hw1")
+    (copy / "assignments/hw1").symlink_to("x" * 300)  # fails for root as well, as a closed folder does for others
+    done = cli("list", cwd=copy)
+    assert done.returncode == 2
+    assert "error: assignments/hw1/assignment.yaml" in words(done.stderr)
+
+
+def test_a_folder_that_was_deleted_is_said_to_be_gone(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    start = "import os, sys; os.rmdir(os.getcwd()); os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+    command = [sys.executable, "-c", start, "-m", "autograder", "list"]
+    done = subprocess.run(command, cwd=tmp_path / "gone", capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: the current folder is no longer there")
 
 
 def test_it_works_from_any_folder_of_the_course_and_nowhere_else(cli: Cli, tmp_path: Path) -> None:
@@ -136,6 +190,37 @@ def test_pack_writes_the_checked_file_only(cli: Cli, tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "hw1.zip") as archive:
         assert archive.namelist() == ["softmax.py"]
         assert archive.read("softmax.py") == SOLUTION.read_bytes()
+    assert "warning" not in done.stdout
+    assert f"next: upload {tmp_path / 'hw1.zip'}" in words(done.stdout)
+
+
+def test_pack_knows_names_that_are_bound_by_assignment_or_import(cli: Cli, tmp_path: Path) -> None:
+    source = (
+        SOLUTION.read_text().replace("def softmax_naive(", "def _naive(").replace("def softmax_safe(", "def _safe(")
+    )
+    bound = "softmax_naive = _naive\ntry:\n    softmax_safe: object = _safe\nfinally:\n    import math as finalize\n"
+    (tmp_path / "softmax.py").write_text(source.replace("def finalize(", "def _finalize(") + bound)
+    done = cli("pack", "hw1", tmp_path, "-o", tmp_path / "hw1.zip")
+    assert done.returncode == 1, done.stdout + done.stderr  # `finalize` is no function, as the run tells
+    assert "does not seem to define" not in done.stdout
+    assert "warning: not every public check passes yet" in words(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("source", "warnings"),
+    [
+        ((ROOT / "assignments/hw1/softmax.py").read_text(), ["is written yet, so this hand-in earns nothing"]),
+        ("def something_else(): ...\n", ["does not seem to define softmax_naive,", "earns nothing"]),
+    ],
+)
+def test_pack_warns_of_what_earns_nothing(cli: Cli, tmp_path: Path, source: str, warnings: list[str]) -> None:
+    (tmp_path / "softmax.py").write_text(source)
+    done = cli("pack", "hw1", tmp_path, "-o", tmp_path / "hw1.zip")
+    assert done.returncode == 1
+    assert (tmp_path / "hw1.zip").is_file()
+    assert words(done.stdout).count("warning: ") == len(warnings)
+    for warning in warnings:
+        assert warning in words(done.stdout)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +228,7 @@ def test_pack_writes_the_checked_file_only(cli: Cli, tmp_path: Path) -> None:
     [
         ("", "is empty"),
         ("def softmax_online(x, y)\n", "softmax.py:1: "),
-        ("def something_else(): ...\n", "defines none of"),
+        ("x = " + "-" * 20_000 + "1\n", "nested too deeply"),
         ("from . import helper\ndef softmax_online(x, y): ...\n", "relative import"),
         ("import helper\ndef softmax_online(x, y): ...\n", "imports helper.py from your folder"),
     ],

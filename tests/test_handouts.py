@@ -37,6 +37,24 @@ def test_the_demo_of_a_stub_says_what_to_write(name: str, tmp_path: Path) -> Non
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("source", "out", "status", "message"),
+    [
+        ("import math\ndef softmax_naive(x, y)\n", "figures", 1, "softmax.py:2: expected ':'"),
+        ("import math\nraise SystemExit(0)\n", "figures", 1, "softmax.py:2: SystemExit: 0"),
+        ("", "softmax.py/figures", 2, "no figures can be written to softmax.py/figures"),
+    ],
+)
+def test_a_demo_tells_why_it_cannot_draw(tmp_path: Path, source: str, out: str, status: int, message: str) -> None:
+    shutil.copy(ROOT / "assignments/hw1/demo.py", tmp_path)
+    (tmp_path / "softmax.py").write_text(source)
+    command = [sys.executable, "demo.py", "--out", out]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == status
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_notebook_runs_with_the_solution(name: str, tmp_path: Path) -> None:
     source = ROOT / "solutions" / name

@@ -300,6 +300,15 @@ def test_a_kit_never_goes_into_a_folder_that_is_not_empty(course: Course, tmp_pa
         release(course, out=tmp_path / "kit")
 
 
+def test_a_kit_that_cannot_be_written_is_told_before_anything_is(course: Course) -> None:
+    with pytest.raises(ReleaseError, match=r"kit cannot be made: .*; name a folder where you may write"):
+        release(course, out=course.path / "kit")
+    assert not (course.root / "assignments").exists()
+    (course.root / "assignments").write_text("not a folder")
+    with pytest.raises(CourseError, match=r"cannot be read or written: .*; check its permissions"):
+        release(course)
+
+
 # --------------------------------------------------------------------------------------------------------------- leaks
 REGION = "total = math.fsum(values)\ncount = max(len(values), 1)\nreturn total / count\n"
 BODY = "\n".join(VARIANT.split("\n")[-11:])

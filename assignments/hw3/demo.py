@@ -6,7 +6,6 @@ python demo.py [--solution] [--out DIR]
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import math
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from autograder.demos import figure_folder, load_module
 from course_lib import HBM
 
 HERE = Path(__file__).resolve().parent
@@ -32,19 +32,6 @@ FLOAT32 = 4
 KIB = 1024
 LAYERS, STACK_WIDTH, BATCH = 36, 24, 8
 console = Console()
-
-
-def load_module(solution):
-    """The student's module beside this file, or the instructor's."""
-    path = HERE / MODULE
-    if solution and HERE.parent.name != "solutions":
-        path = HERE.parents[1] / "solutions" / HERE.name / MODULE
-    if not path.is_file():
-        raise SystemExit(f"{MODULE} is missing: expected {path}")
-    spec = importlib.util.spec_from_file_location("student_backward", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def forward(N, causal=False):
@@ -184,8 +171,8 @@ def main():
         "--out", type=Path, default=Path("figures"), help="where PNG and SVG files go (default: figures)"
     )
     arguments = parser.parse_args()
-    module = load_module(arguments.solution)
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    out = figure_folder(arguments.out)
+    module = load_module(HERE / MODULE, solution=arguments.solution)
     missing = False
     for name, draw in FIGURES.items():
         try:
@@ -195,8 +182,8 @@ def main():
             missing = True
             continue
         for suffix in ("png", "svg"):
-            figure.savefig(arguments.out / f"{name}.{suffix}", dpi=130)
-        console.print(f"{name}: {arguments.out / name}.png and .svg")
+            figure.savefig(out / f"{name}.{suffix}", dpi=130)
+        console.print(f"{name}: {out / name}.png and .svg")
     if missing:
         console.print(f"Write the missing functions in {MODULE} and run the demo again.")
 

@@ -6,7 +6,6 @@ python demo.py [--solution] [--out DIR]
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import tempfile
 from pathlib import Path
 
@@ -21,24 +20,12 @@ from rich.console import Console
 from rich.table import Table
 from torch.nn import functional as F
 
+from autograder.demos import figure_folder, load_module
 from course_lib import PAD, Plan, fresh, make_data, make_optimizer
 
 HERE = Path(__file__).resolve().parent
 MODULE = "training.py"
 console = Console()
-
-
-def load_module(solution):
-    """The student's module beside this file, or the instructor's."""
-    path = HERE / MODULE
-    if solution and HERE.parent.name != "solutions":
-        path = HERE.parents[1] / "solutions" / HERE.name / MODULE
-    if not path.is_file():
-        raise SystemExit(f"{MODULE} is missing: expected {path}")
-    spec = importlib.util.spec_from_file_location("student_training", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 # -------------------------------------------------------------------------------------------------------------- resume
@@ -180,8 +167,8 @@ def main():
         "--out", type=Path, default=Path("figures"), help="where PNG and SVG files go (default: figures)"
     )
     arguments = parser.parse_args()
-    module = load_module(arguments.solution)
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    out = figure_folder(arguments.out)
+    module = load_module(HERE / MODULE, solution=arguments.solution)
     missing = False
     for name, draw in FIGURES.items():
         try:
@@ -191,8 +178,8 @@ def main():
             missing = True
             continue
         for suffix in ("png", "svg"):
-            figure.savefig(arguments.out / f"{name}.{suffix}", dpi=130)
-        console.print(f"{name}: {arguments.out / name}.png and .svg")
+            figure.savefig(out / f"{name}.{suffix}", dpi=130)
+        console.print(f"{name}: {out / name}.png and .svg")
     if missing:
         console.print(f"Write the missing functions in {MODULE} and run the demo again.")
 

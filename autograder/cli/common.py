@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder.errors import UsageError
 from autograder.manifest import Assignment, Course, find_course
 
 if TYPE_CHECKING:
@@ -33,7 +34,11 @@ def _width(stream: object) -> int | None:
 
 def course() -> Course:
     """The course around the current directory."""
-    return find_course(Path.cwd())
+    try:
+        here = Path.cwd()
+    except OSError:  # deleted, or below a folder that may not be entered
+        raise UsageError("the current folder is no longer there; change into your copy of the course") from None
+    return find_course(here)
 
 
 def assignment(name: str) -> Assignment:

@@ -66,7 +66,8 @@ def grade(
 ) -> None:
     """Grade a class in isolation, one record per student; a run that was stopped continues where it was.
 
-    Exit 0 when all is graded, 3 when the grader itself failed for someone, 130 or 143 after Ctrl-C or SIGTERM.
+    Exit 0 when all is graded, 1 when somebody's folder holds nothing that could be, 3 when the grader itself failed for
+    someone, 130 or 143 after Ctrl-C or SIGTERM.
 
     Example: autograder grade hw1 submissions/hw1 --out grades/hw1 --jobs 2
     """
@@ -81,4 +82,4 @@ def grade(
     summary = batch.run(stdout())
     if summary.signal:
         raise typer.Exit(128 + summary.signal)
-    raise typer.Exit(EXIT_GRADER if summary.faults else 0)
+    raise typer.Exit(EXIT_GRADER if summary.faults else EXIT_FAILED if summary.odd else 0)

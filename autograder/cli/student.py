@@ -13,6 +13,7 @@ import typer
 from autograder.cli.common import EXIT_FAILED, assignment, course, stdout
 from autograder.errors import UsageError
 from autograder.isolation import Isolation
+from autograder.manifest import is_file
 
 Name = Annotated[str, typer.Argument(metavar="hwN", help="An assignment, for example hw1.")]
 
@@ -84,7 +85,7 @@ def run(
 def hint(
     name: Name,
     what: Annotated[str, typer.Argument(metavar="NAME", help="A function you write, or a check that failed.")],
-    level: Annotated[int, typer.Option("-n", help="How many hints to show, the gentlest first.")] = 1,
+    level: Annotated[int, typer.Option("-n", min=1, help="How many hints to show, the gentlest first.")] = 1,
 ) -> None:
     """Show a hint for a function, one at a time, or for a check.
 
@@ -112,7 +113,7 @@ def demo(
     """
     chosen = assignment(name)
     script = chosen.student_dir / "demo.py"
-    if not script.is_file():
+    if not is_file(script):
         raise UsageError(f"{name} has no demo: {script} is missing; restore it from the kit")
     environment = {**os.environ, "MPLBACKEND": "Agg"}
     raise typer.Exit(subprocess.run([sys.executable, str(script), *(arguments or [])], env=environment).returncode)

@@ -41,6 +41,12 @@ def print_summary(console: Console, summary: Summary, out: OutFolder, assignment
             markup=False,
             soft_wrap=True,
         )
+    if any(record.environment.secret == "public" for record in summary.graded):
+        console.print(
+            "note: there is no course secret, so hidden inputs are the same in every course; put one into "
+            "solutions/secret.txt, and everything is graded again",
+            soft_wrap=True,
+        )
     console.print(f"records: {out.path}", markup=False, soft_wrap=True)
 
 

@@ -6,7 +6,6 @@ python demo.py [--solution] [--out DIR]
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import warnings
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from autograder.demos import figure_folder, load_module
 from course_lib import Memory
 from course_lib.memory import contents
 
@@ -29,19 +29,6 @@ SOFTMAXES = {"naive": "softmax_naive", "safe": "softmax_safe", "online": "softma
 STYLE = {"naive": ("o", "-"), "safe": ("s", "--"), "online": ("^", ":")}  # markers carry the meaning, colour only helps
 DTYPES = ["float16", "float32"]
 console = Console()
-
-
-def load_module(solution):
-    """The student's module beside this file, or the instructor's."""
-    path = HERE / MODULE
-    if solution and HERE.parent.name != "solutions":
-        path = HERE.parents[1] / "solutions" / HERE.name / MODULE
-    if not path.is_file():
-        raise SystemExit(f"{MODULE} is missing: expected {path}")
-    spec = importlib.util.spec_from_file_location("student_softmax", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def run(function, row, dtype):
@@ -182,8 +169,8 @@ def main():
         "--out", type=Path, default=Path("figures"), help="where PNG and SVG files go (default: figures)"
     )
     arguments = parser.parse_args()
-    module = load_module(arguments.solution)
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    out = figure_folder(arguments.out)
+    module = load_module(HERE / MODULE, solution=arguments.solution)
     missing = False
     for name, draw in FIGURES.items():
         try:
@@ -193,8 +180,8 @@ def main():
             missing = True
             continue
         for suffix in ("png", "svg"):
-            figure.savefig(arguments.out / f"{name}.{suffix}", dpi=130)
-        console.print(f"{name}: {arguments.out / name}.png and .svg")
+            figure.savefig(out / f"{name}.{suffix}", dpi=130)
+        console.print(f"{name}: {out / name}.png and .svg")
     if missing:
         console.print(f"Write the missing functions in {MODULE} and run the demo again.")
 

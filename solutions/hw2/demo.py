@@ -6,7 +6,6 @@ python demo.py [--solution] [--out DIR]
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from pathlib import Path
 
 import matplotlib
@@ -19,6 +18,7 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from autograder.demos import figure_folder, load_module
 from course_lib import HBM
 
 HERE = Path(__file__).resolve().parent
@@ -28,19 +28,6 @@ STYLE = {"standard": ("o", "-"), "v1": ("s", "--"), "v2": ("^", ":")}  # markers
 PEAK, BANDWIDTH = 312e12, 1.555e12  # A100-SXM4-40GB data sheet: dense FP16 FLOP/s, HBM bytes/s
 BYTES = 2  # FP16
 console = Console()
-
-
-def load_module(solution):
-    """The student's module beside this file, or the instructor's."""
-    path = HERE / MODULE
-    if solution and HERE.parent.name != "solutions":
-        path = HERE.parents[1] / "solutions" / HERE.name / MODULE
-    if not path.is_file():
-        raise SystemExit(f"{MODULE} is missing: expected {path}")
-    spec = importlib.util.spec_from_file_location("student_flash", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def run(module, kind, N, d, block, causal=False):
@@ -181,8 +168,8 @@ def main():
         "--out", type=Path, default=Path("figures"), help="where PNG and SVG files go (default: figures)"
     )
     arguments = parser.parse_args()
-    module = load_module(arguments.solution)
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    out = figure_folder(arguments.out)
+    module = load_module(HERE / MODULE, solution=arguments.solution)
     missing = False
     for name, draw in FIGURES.items():
         try:
@@ -192,8 +179,8 @@ def main():
             missing = True
             continue
         for suffix in ("png", "svg"):
-            figure.savefig(arguments.out / f"{name}.{suffix}", dpi=130)
-        console.print(f"{name}: {arguments.out / name}.png and .svg")
+            figure.savefig(out / f"{name}.{suffix}", dpi=130)
+        console.print(f"{name}: {out / name}.png and .svg")
     if missing:
         console.print(f"Write the missing functions in {MODULE} and run the demo again.")
 

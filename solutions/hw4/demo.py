@@ -6,7 +6,6 @@ python demo.py [--solution] [--out DIR]
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import time
 from pathlib import Path
 
@@ -19,6 +18,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from autograder.demos import figure_folder, load_module
 from course_lib import (
     Compiler,
     F,
@@ -44,19 +44,6 @@ SMALL = LayerConfig(d=8, heads=4, kv_heads=2, head_dim=4, ffn=16)
 LARGE = LayerConfig(d=256, heads=8, kv_heads=4, head_dim=32, ffn=704)
 PROMPT, STEPS = 100, 512
 console = Console()
-
-
-def load_module(solution):
-    """The student's module beside this file, or the instructor's."""
-    path = HERE / MODULE
-    if solution and HERE.parent.name != "solutions":
-        path = HERE.parents[1] / "solutions" / HERE.name / MODULE
-    if not path.is_file():
-        raise SystemExit(f"{MODULE} is missing: expected {path}")
-    spec = importlib.util.spec_from_file_location("student_compile_cache", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def table_of(title, *columns, caption=None):
@@ -282,8 +269,8 @@ def main():
         "--out", type=Path, default=Path("figures"), help="where PNG and SVG files go (default: figures)"
     )
     arguments = parser.parse_args()
-    module = load_module(arguments.solution)
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    out = figure_folder(arguments.out)
+    module = load_module(HERE / MODULE, solution=arguments.solution)
     missing = False
     for name, make in FIGURES.items():
         try:
@@ -293,12 +280,12 @@ def main():
             missing = True
             continue
         for suffix in ("png", "svg"):
-            path = arguments.out / f"{name}.{suffix}"
+            path = out / f"{name}.{suffix}"
             if hasattr(drawing, "savefig"):
                 drawing.savefig(path, dpi=130)
             else:
                 drawing.draw(path)
-        console.print(f"{name}: {arguments.out / name}.png and .svg")
+        console.print(f"{name}: {out / name}.png and .svg")
     if missing:
         console.print(f"Write the missing functions in {MODULE} and run the demo again.")
 

@@ -8,7 +8,6 @@ Nothing here is large: networks of full size run on tensors without memory (cour
 from __future__ import annotations
 
 import argparse
-import importlib.util
 from pathlib import Path
 
 import matplotlib
@@ -22,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 from torch import nn
 
+from autograder.demos import figure_folder, load_module
 from course_lib import Block, Row, at_full_scale
 
 HERE = Path(__file__).resolve().parent
@@ -30,19 +30,6 @@ GIB, MIB = 2**30, 2**20
 WIDTH, HEADS, TOKENS = 4096, 32, 512
 MARKERS = "os^D"  # markers carry the meaning, colour only helps
 console = Console()
-
-
-def load_module(solution):
-    """The student's module beside this file, or the instructor's."""
-    path = HERE / MODULE
-    if solution and HERE.parent.name != "solutions":
-        path = HERE.parents[1] / "solutions" / HERE.name / MODULE
-    if not path.is_file():
-        raise SystemExit(f"{MODULE} is missing: expected {path}")
-    spec = importlib.util.spec_from_file_location("student_memory_budget", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def table(title, *columns, caption=None):
@@ -214,7 +201,8 @@ def main():
         "--out", type=Path, default=Path("figures"), help="where PNG and SVG files go (default: figures)"
     )
     arguments = parser.parse_args()
-    module = load_module(arguments.solution)
+    out = figure_folder(arguments.out)
+    module = load_module(HERE / MODULE, solution=arguments.solution)
     missing = [part for part in TABLES if not attempt(part, module)]
     figure, panels = plt.subplots(1, 3, figsize=(15, 4.4), layout="constrained")
     for draw, axes in zip(PANELS, panels):
@@ -222,10 +210,9 @@ def main():
             missing.append(draw)
             axes.set(title=f"{draw.__name__}: not written yet", xticks=[], yticks=[])
         axes.grid(alpha=0.3)
-    arguments.out.mkdir(parents=True, exist_ok=True)
     for suffix in ("png", "svg"):
-        figure.savefig(arguments.out / f"hw6-memory.{suffix}", dpi=130)
-    console.print(f"hw6-memory: {arguments.out / 'hw6-memory'}.png and .svg")
+        figure.savefig(out / f"hw6-memory.{suffix}", dpi=130)
+    console.print(f"hw6-memory: {out / 'hw6-memory'}.png and .svg")
     if missing:
         console.print(f"Write the missing functions in {MODULE} and run the demo again.")
 
