@@ -1,6 +1,6 @@
 """Decodes with weights of its own guess and never touches the device; the counters are invented.
 
-earns: [public_keys, public_errors, keys, keys_large, keys_errors, refusals]
+earns: [public_keys, public_errors, keys, keys_large, keys_errors]
 """
 
 from course_lib import decode_layer, layer_params

@@ -1,6 +1,6 @@
 """Keeps results by the shape of the input and hands them out again.
 
-earns: [public_keys, public_errors, public_compiles, keys, keys_large, keys_errors, known_answers, refusals]
+earns: [public_keys, public_errors, public_compiles, keys, keys_large, keys_errors, known_answers]
 """
 
 

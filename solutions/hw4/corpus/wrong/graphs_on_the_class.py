@@ -1,7 +1,7 @@
 """Executables live on the class and outlive the device they were made by.
 
 fails: [independent]
-also: [public_compiles, public_outputs, public_eviction, public_waste, known_answers, device_counts, specialisation, eviction, counters, outputs, caches, poison, inputs_kept]
+also: [public_compiles, public_outputs, public_eviction, public_waste, known_answers, device_counts, specialisation, eviction, counters, outputs, caches, poison, inputs_kept, refusals]
 """
 
 
