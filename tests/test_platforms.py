@@ -131,6 +131,18 @@ def test_the_image_gets_what_the_project_declares(image: tuple[Container, list[s
     assert "requirements.txt" in calls[1]
 
 
+def test_the_index_of_torch_is_the_one_that_was_named(tmp_path: Path) -> None:
+    index = ("--torch-index", "https://torch.example/whl/cpu")
+    package("hw1", "--for", "gradescope", "-o", tmp_path / "hw1.zip", "--no-rehearse", *index)
+    with zipfile.ZipFile(tmp_path / "hw1.zip") as bundle:
+        assert (
+            "torch_index=${AUTOGRADER_TORCH_INDEX:-https://torch.example/whl/cpu}\n" in bundle.read("setup.sh").decode()
+        )
+    package("hw1", "--for", "github", "-o", tmp_path / "github", *index)
+    workflow = (tmp_path / "github/.github/workflows/classroom.yml").read_text()
+    assert "pip install --index-url https://torch.example/whl/cpu 'torch" in workflow
+
+
 def test_setup_closes_the_source_and_opens_the_engine(image: tuple[Container, list[str]]) -> None:
     container, _ = image
     source = container.folder / "source"

@@ -36,6 +36,12 @@ def package(
         str, typer.Option(metavar="VISIBILITY", help=f"Hidden checks on Gradescope: {_HIDDEN_AS}.")
     ] = "hidden",
     image: Annotated[str | None, typer.Option(help="Name of the image you build for PrairieLearn.")] = None,
+    torch_index: Annotated[
+        str,
+        typer.Option(
+            metavar="URL", help="Package index with CPU builds of torch (docs/platforms.md); default pip's own."
+        ),
+    ] = "",
     rehearse: Annotated[
         bool, typer.Option("--rehearse/--no-rehearse", help="Grade the solution with the finished bundle, as a trial.")
     ] = True,
@@ -51,7 +57,7 @@ def package(
     from autograder.platforms.packaging import make
 
     place = out or Path(f"{name}-{target}{'.zip' if target == 'gradescope' else ''}")
-    order = Order(assignment(name), target, place, isolation, memory, hidden_as, image)
+    order = Order(assignment(name), target, place, isolation, memory, hidden_as, image, torch_index)
     raise typer.Exit(make(stdout(), order, trial=rehearse))
 
 

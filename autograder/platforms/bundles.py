@@ -39,6 +39,8 @@ class Order(NamedTuple):
     memory_mib: int | None = None
     hidden_as: str = "hidden"
     image: str | None = None
+    torch_index: str = ""
+    """Address of a package index with CPU builds of torch; empty: the installer's own."""
 
 
 def build(order: Order) -> Path:
@@ -65,7 +67,7 @@ def gradescope(order: Order) -> Files:
     """The zip's files: scripts at its root, as Gradescope wants them."""
     return {
         "run_autograder": _script("gradescope/run_autograder"),
-        **_image(order.assignment),
+        **_image(order),
         **_grading(order, "gradescope"),
     }
 
@@ -74,7 +76,7 @@ def prairielearn(order: Order) -> Files:
     """`question/` goes into the course's repository, `image/` is what its image is built from."""
     image = order.image or f"{order.assignment.course.id.lower()}-autograder"
     tests = {"run.sh": _script("prairielearn/run.sh"), **_grading(order, "prairielearn")}
-    build = {"Dockerfile": _script("prairielearn/Dockerfile"), **_image(order.assignment)}
+    build = {"Dockerfile": _script("prairielearn/Dockerfile"), **_image(order)}
     names = {"title": _html(order.assignment.title), "module": order.assignment.module}
     return {
         "question/info.json": _question(order.assignment, image),
@@ -91,6 +93,7 @@ def github(order: Order) -> Files:
     wanted = [name for name, texts in extras.items() if set(texts) & set(needed["requirements-torch.txt"])]
     values = {
         "id": order.assignment.id,
+        "torch_index": f"--index-url {order.torch_index} " if order.torch_index else "",
         "torch": " ".join(f"'{text}'" for text in needed["requirements-torch.txt"]),
         "kit": f"'.[{','.join(wanted)}]'" if wanted else ".",
         "minutes": str(round(order.assignment.limits.total_seconds / 60) + 15),
@@ -98,12 +101,12 @@ def github(order: Order) -> Files:
     return {".github/workflows/classroom.yml": fill("github/classroom.yml", values).encode()}
 
 
-def _image(assignment: Assignment) -> Files:
+def _image(order: Order) -> Files:
     """What an image is built from; nothing in it is secret."""
     python = project().python.removeprefix(">=")
-    files = {"setup.sh": _script("gradescope/setup.sh", python=f"{python} or newer")}
+    files = {"setup.sh": _script("gradescope/setup.sh", python=f"{python} or newer", torch_index=order.torch_index)}
     files |= {name: "".join(f"{line}\n" for line in lines).encode()
-              for name, lines in contents.requirements(assignment).items()}  # fmt: skip
+              for name, lines in contents.requirements(order.assignment).items()}  # fmt: skip
     return files | {f"engine/{name}": data for name, data in contents.engine().items()}
 
 

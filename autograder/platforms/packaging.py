@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from autograder.cli.common import EXIT_FAILED
+from autograder.errors import UsageError
 from autograder.isolation import Isolation
 from autograder.platforms.bundles import TARGETS, Order, build
 from autograder.platforms.options import one_of
@@ -22,6 +24,7 @@ _NEXT = {
     "prairielearn": "build and push the image from image/, copy question/ into your course's questions/",
     "github": "copy it into the folder that 'autograder release --out' wrote, before you push that to GitHub",
 }
+_ADDRESS = re.compile(r"https://[\w./~%:-]+")
 _HALF_A_PROCESSOR = 0.5
 _TIGHT = 0.9
 
@@ -30,6 +33,8 @@ def make(console: Console, order: Order, *, trial: bool) -> int:
     """Build what `order` says and report it; returns the exit status (1: the trial did not give full points)."""
     one_of(order.target, TARGETS, "--for")
     one_of(order.hidden_as, HIDDEN_AS, "--hidden-as")
+    if order.torch_index and not _ADDRESS.fullmatch(order.torch_index):
+        raise UsageError(f"--torch-index {order.torch_index!r} is no address", "give one that begins with https://")
     assignment, graded = order.assignment, order.target != "github"
     place = build(order)
     _say(console, f"wrote {place}: {assignment.id} for {order.target}")
@@ -64,7 +69,7 @@ def _try(console: Console, order: Order, place: Path) -> int:
         _say(console, trial.log.rstrip())
     limit = order.memory_mib or PLATFORMS[cast(Name, order.target)].memory_mib
     if trial.memory.own > _TIGHT * limit:
-        text = f"more than a container of {limit} MiB gives, unless torch is a CPU build there, as setup.sh installs it"
+        text = f"more than a container of {limit} MiB gives, unless torch is a CPU build there: --torch-index"
         _say(console, f"warning: {text}", "yellow")
     return 0 if full else EXIT_FAILED
 
