@@ -65,17 +65,17 @@ class Grading:
         for name in check.spec.requires:
             problem = _missing(name)
             if problem is not None:
-                return _result(check, "not_runnable", rec.Message(problem))
+                return result_of(check, "not_runnable", rec.Message(problem))
         unmet = self._unmet(check)
         if unmet is not None:
-            return _result(check, "skipped", unmet)
+            return result_of(check, "skipped", unmet)
         limits = self._limits
         if self._timeouts.get(check.spec.stub, 0) >= STUB_TIMEOUTS:
             doing = f"not run: {STUB_TIMEOUTS} checks of {check.spec.stub} have reached their time limit already"
-            return _result(check, "timed_out", rec.Limit("time", limits.check_seconds, "s", doing))
+            return result_of(check, "timed_out", rec.Limit("time", limits.check_seconds, "s", doing))
         if self._waited > limits.total_seconds:
             doing = "not run: the time of all checks together is used up"
-            return _result(check, "timed_out", rec.Limit("total time", limits.total_seconds, "s", doing))
+            return result_of(check, "timed_out", rec.Limit("total time", limits.total_seconds, "s", doing))
         return self._run(check)
 
     def _unmet(self, check: Check) -> rec.Unmet | None:
@@ -101,7 +101,7 @@ class Grading:
         output = _output(context.output, check.visible)
         misconception = self._misconception(check, status, context)
         shown = failure if check.visible else _without_data(failure)
-        result = _result(check, status, shown, output=output, misconception=misconception, duration=duration)
+        result = result_of(check, status, shown, output=output, misconception=misconception, duration=duration)
         # a hint about the algorithm misleads when the file could not be imported at all
         return msgspec.structs.replace(result, hint=None) if context.import_failed else result
 
@@ -161,7 +161,7 @@ def _output(output: Output, visible: bool) -> rec.Output | None:
     return rec.Output(output.size, output.text() if visible else None, output.cut) if output.size else None
 
 
-def _result(
+def result_of(
     check: Check,
     status: rec.Status,
     failure: rec.Failure | None,

@@ -22,7 +22,6 @@ import msgspec
 from autograder import record as rec
 from autograder.errors import AutograderError, GraderError
 from autograder.isolation import IsolationError, WarmParent
-from autograder.kit_version import kit_version
 from autograder.manifest import Assignment, load_course
 from autograder.pool import CLOSE_SECONDS, Fault, Graded, Hello, Setup, Task, encode
 
@@ -87,7 +86,7 @@ def _next(connection: Connection[Any, Any], idle_seconds: float | None) -> Task:
 
 
 def _hello(session: Session, assignment: Assignment, nonce: str) -> Hello:
-    blank = _blank(session, assignment)
+    blank = session.blank()
     limits = assignment.limits
     # Twice, because known wrong variants are tried too; the rest is the grader's own work.
     patience = 2 * limits.total_seconds + limits.check_seconds + 60.0
@@ -98,40 +97,6 @@ def sign(assignment: Assignment, kit: str, nonce: str) -> str:
     """Shows that two machines have the same course secret without telling it."""
     secret = assignment.course.secret() or b""
     return hmac.new(secret, f"{nonce} {assignment.id} {kit}".encode(), "sha256").hexdigest()
-
-
-def _blank(session: Session, assignment: Assignment) -> rec.Record:
-    """What is recorded for a submission that takes its worker down, up to its name and the cause."""
-    checks = [
-        rec.CheckResult(
-            id=check.id,
-            stub=check.spec.stub,
-            title=check.spec.title,
-            kind=check.spec.kind,
-            case=check.spec.case,
-            suite=check.suite,
-            visibility=check.visibility,
-            points=0.0,
-            max=round(float(check.max), 6),
-            status="grader_error",
-        )
-        for check in session.checks
-    ]
-    return rec.Record(
-        format=rec.FORMAT,
-        assignment=assignment.id,
-        kit_version=kit_version(assignment),
-        submission=rec.Submission("", {assignment.module: ""}),
-        started="",
-        finished="",
-        environment=session._environment(),
-        suites=list(dict.fromkeys(check.suite for check in session.checks)),
-        checks=checks,
-        totals=rec.totals(checks),
-        score=None,
-        max_score=session.max_score,
-        receipt="",
-    )
 
 
 def _end_with_the_grader(descriptor: int) -> None:

@@ -22,7 +22,7 @@ import pytest
 from autograder import record as rec
 from autograder.checks.collected import Check, Collector, arguments
 from autograder.errors import GraderError, UsageError
-from autograder.grading import Grading
+from autograder.grading import Grading, result_of
 from autograder.isolation import WarmParent
 from autograder.kit_version import kit_version
 from autograder.manifest import Assignment
@@ -67,7 +67,14 @@ class Session:
                 on_result=on_result,
             )
             results = grading.results()
-        files = {self.assignment.module: hashlib.sha256(data).hexdigest()}
+        return self._record(name, hashlib.sha256(data).hexdigest(), started, results)
+
+    def blank(self) -> rec.Record:
+        """What is recorded for a submission that could not be graded, but for its name, its hash and the cause."""
+        return self._record("", "", "", [result_of(check, "grader_error", None) for check in self.checks])
+
+    def _record(self, name: str, digest: str, started: str, results: list[rec.CheckResult]) -> rec.Record:
+        files = {self.assignment.module: digest}
         faulty = any(result.status == "grader_error" for result in results)
         return rec.Record(
             format=rec.FORMAT,

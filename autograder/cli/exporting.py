@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast
 import typer
 
 from autograder.cli.common import EXIT_FAILED, assignment, stdout
-from autograder.cli.opening import By, Db, gradebook_place, in_course, opened, table_width
+from autograder.cli.opening import By, Db, gradebook_place, in_course, opened, require_grades, table_width
 from autograder.cli.student import Name
 from autograder.errors import UsageError
 from autograder.lms.numbers import Sign, parse
@@ -204,7 +204,7 @@ def export_gradebook(order: Order, place: str, author: str | None) -> Outcome:
         from autograder.gradebook.exporting import collect_for_export, log_export
 
         collected = collect_for_export(database, chosen.id, feedback=order.options.feedback)
-        _require_grades(database, chosen.id, collected)
+        require_grades(database, chosen.id, collected)
         outcome = _made(order, collected)
         _print(outcome, f"gradebook {database.label}")
         _print_news(database, chosen)
@@ -224,14 +224,6 @@ def export_gradebook(order: Order, place: str, author: str | None) -> Outcome:
             _print_file(order, outcome.data)
             stdout().print(f"logged: {database.label}", markup=False, soft_wrap=True)
     return outcome
-
-
-def _require_grades(database: Database, name: str, collected: Collected) -> None:
-    """Where nothing was ever imported everybody would look as if they had handed nothing in."""
-    if not collected.grades and not collected.no_grades:
-        raise UsageError(f"{database.label} has no students yet", "autograder gradebook roster roster.csv")
-    if not collected.no_grades and all(grade.state == "missing" for grade in collected.grades):
-        raise UsageError(f"{database.label} knows no hand-in of {name}", f"autograder gradebook import {name}")
 
 
 def _print_news(database: Database, chosen: Assignment) -> None:

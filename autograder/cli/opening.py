@@ -15,6 +15,7 @@ from autograder.errors import UsageError
 
 if TYPE_CHECKING:
     from autograder.gradebook.database import Database
+    from autograder.lms.records import Collected
 
 FILE = "gradebook.db"
 _WIDE = 250
@@ -70,6 +71,14 @@ def require_packages() -> None:
     if missing:
         fact = f"the gradebook needs {' and '.join(missing)}, which is not installed"
         raise UsageError(fact, "pip install 'ml-systems-autograder[staff]'")
+
+
+def require_grades(database: Database, name: str, collected: Collected) -> None:
+    """Where nothing was ever imported everybody would look as if they had handed nothing in."""
+    if not collected.grades and not collected.no_grades:
+        raise UsageError(f"{database.label} has no students yet", "autograder gradebook roster roster.csv")
+    if not collected.no_grades and all(grade.state == "missing" for grade in collected.grades):
+        raise UsageError(f"{database.label} knows no hand-in of {name}", f"autograder gradebook import {name}")
 
 
 def table_width() -> int | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.cli.common import assignment
-from autograder.cli.opening import gradebook_place, in_course, opened
+from autograder.cli.opening import gradebook_place, in_course, opened, require_grades
 from autograder.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,8 +63,7 @@ def open_source(
     chosen = assignment(name).id
     database = stack.enter_context(opened(place))
     collected = collect_for_export(database, chosen, feedback=feedback)
-    if not collected.no_grades and all(grade.state == "missing" for grade in collected.grades):
-        raise UsageError(f"{database.label} knows no hand-in of {name}", f"autograder gradebook import {name}")
+    require_grades(database, name, collected)
     return Source(chosen, f"gradebook {database.label}", collected, _roster(roster), database)
 
 
